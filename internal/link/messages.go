@@ -1,0 +1,300 @@
+// Package link is the protocol between the daemon and the browser extension:
+// its messages, the WebSocket carrier, pairing and presence. The Go types
+// here are the source; the TypeScript of web/protocol is generated from them.
+//
+// A message is one JSON object with its type in the field "type". A command
+// carries an id and is answered by exactly one response with the same id;
+// everything else is an event. The extension decides nothing: it does what a
+// command says and reports facts.
+package link
+
+import "encoding/json"
+
+// Protocol is the version of this file. Peers with another are refused.
+const Protocol = 1
+
+// Bounds of what a peer may send.
+const (
+	MaxMessage   = 16 << 20  // bytes of one message from the extension
+	MaxFrameData = 256 << 10 // bytes of Data in one stream_update; longer ones are split
+)
+
+// Path is the HTTP path of the WebSocket on the daemon's listener.
+const Path = "/link"
+
+// From the extension's worker.
+
+// Hello is the first message on a connection.
+type Hello struct {
+	Type         string     `json:"type"` // "hello"
+	Protocol     int        `json:"protocol"`
+	Version      string     `json:"version"` // of the extension
+	Browser      string     `json:"browser"` // stable id of the profile
+	Label        string     `json:"label"`   // "Chromium 156 on Linux"
+	Token        string     `json:"token"`   // from an earlier Welcome, "" before pairing
+	Capabilities []string   `json:"capabilities"`
+	Turns        []TurnFact `json:"turns"` // turns that the worker still holds
+}
+
+// Pong answers Ping.
+type Pong struct {
+	Type string `json:"type"` // "pong"
+	N    int64  `json:"n"`
+}
+
+// Response answers the command with the same ID.
+type Response struct {
+	Type   string          `json:"type"` // "response"
+	ID     string          `json:"id"`
+	Result json.RawMessage `json:"result,omitempty"` // shape by command
+	Error  *ResponseError  `json:"error,omitempty"`
+}
+
+// ResponseError says why a command was not done. Codes: no-tab, tab-busy,
+// no-composer, composer-not-ready, user-draft, insert-failed, attachment, send-disabled, no-post,
+// not-ours, timeout, bad-message, internal, and the Notice codes.
+type ResponseError struct {
+	Code string `json:"code"`
+	Text string `json:"text"`
+	// Clicked is true when the send button was clicked before it failed: the
+	// message may have gone.
+	Clicked bool `json:"clicked"`
+}
+
+// SubmitProgress tells the steps of a send_message before its response.
+type SubmitProgress struct {
+	Type  string `json:"type"` // "submit_progress"
+	ID    string `json:"id"`   // of the send_message
+	Turn  string `json:"turn"`
+	Stage string `json:"stage"` // inserted, dispatched (about to click: sent before it), clicked, posted
+	// MessageID and ConversationID are read from the POST's body; stage posted only.
+	MessageID      string `json:"messageId,omitempty"`
+	ConversationID string `json:"conversationId,omitempty"`
+}
+
+// StreamUpdate carries raw bytes of one of the page's streams while a turn is
+// armed. N counts all updates of a turn from 1 without gap, over all its streams.
+type StreamUpdate struct {
+	Type   string `json:"type"` // "stream_update"
+	Turn   string `json:"turn"`
+	N      int64  `json:"n"`
+	Stream string `json:"stream"`           // id of the stream within the page load
+	Event  string `json:"event"`            // open, data, close, error
+	Source string `json:"source,omitempty"` // fetch, eventsource, websocket; event open only
+	URL    string `json:"url,omitempty"`    // event open only
+	Data   string `json:"data,omitempty"`   // text; the page decodes UTF-8 as a stream
+}
+
+// TurnFact is what the worker knows of a turn that it holds.
+type TurnFact struct {
+	Turn      string `json:"turn"`
+	Thread    string `json:"thread"`
+	Tab       int    `json:"tab"`
+	Stage     string `json:"stage"` // armed, dispatched, posted
+	LastN     int64  `json:"lastN"` // number of its newest stream_update
+	MessageID string `json:"messageId,omitempty"`
+}
+
+// TurnStatus tells what became of a turn's page: sent on each change.
+type TurnStatus struct {
+	Type  string     `json:"type"` // "turn_status"
+	Turns []TurnFact `json:"turns"`
+}
+
+// TabStatus tells a change of a tab that we own.
+type TabStatus struct {
+	Type   string `json:"type"` // "tab_status"
+	Tab    int    `json:"tab"`
+	Thread string `json:"thread"`
+	State  string `json:"state"` // loading, ready, navigated, reloaded, closed, discarded, crashed
+	URL    string `json:"url"`
+}
+
+// SiteNotice is something that the site shows and that has a name: too-long,
+// rate-limited, signed-out, verification, site-error, thinking-failed, chat-gone, network.
+type SiteNotice struct {
+	Type  string `json:"type"` // "notice"
+	Turn  string `json:"turn"`
+	Tab   int    `json:"tab"`
+	Code  string `json:"code"`
+	Text  string `json:"text"`            // as the site words it, at most 500 characters
+	Until string `json:"until,omitempty"` // RFC 3339, when the site names a time
+}
+
+// Recovered is a complete tagged reply read from the rendered page.
+type Recovered struct {
+	Type string `json:"type"` // "recovered"
+	Turn string `json:"turn"`
+	Text string `json:"text"`
+}
+
+// From the daemon.
+
+// Welcome ends the greeting of a paired browser. Token is set once, when it was
+// just approved; the worker keeps it.
+type Welcome struct {
+	Type    string `json:"type"` // "welcome"
+	Version string `json:"version"`
+	Token   string `json:"token,omitempty"`
+}
+
+// Pairing asks for a person: the code is shown in the UI and by the extension.
+type Pairing struct {
+	Type string `json:"type"` // "pairing"
+	Code string `json:"code"`
+}
+
+// Refused is the last message on a connection that is not wanted. Codes:
+// protocol (other version), denied, bad-hello, replaced (the same browser connected again).
+type Refused struct {
+	Type string `json:"type"` // "refused"
+	Code string `json:"code"`
+	Text string `json:"text"`
+}
+
+// Ping is sent every 10 s.
+type Ping struct {
+	Type string `json:"type"` // "ping"
+	N    int64  `json:"n"`
+}
+
+// OpenTab makes sure that the thread has its own tab at URL, ready to submit.
+// A tab that the worker holds for the thread is used; one at another URL is
+// navigated; else a new inactive tab is made. Result: TabResult.
+type OpenTab struct {
+	Type   string `json:"type"` // "open_tab"
+	ID     string `json:"id"`
+	Thread string `json:"thread"`
+	URL    string `json:"url"`
+}
+
+// TabResult is the result of OpenTab.
+type TabResult struct {
+	Tab     int    `json:"tab"`
+	URL     string `json:"url"`
+	Created bool   `json:"created"`
+}
+
+// EnsureProject finds or makes the site's project of this name in the tab. Result: ProjectResult.
+type EnsureProject struct {
+	Type    string `json:"type"` // "ensure_project"
+	ID      string `json:"id"`
+	Thread  string `json:"thread"`
+	Tab     int    `json:"tab"`
+	Name    string `json:"name"`
+	Project string `json:"project,omitempty"` // id from earlier, tried first
+}
+
+// ProjectResult is the result of EnsureProject.
+type ProjectResult struct {
+	Project string `json:"project"`
+	URL     string `json:"url"` // where a new chat of the project starts
+	Created bool   `json:"created"`
+}
+
+// SendMessage submits text as one reflex and arms the page's hooks for the turn.
+// Progress comes as SubmitProgress; the response comes after the POST was seen
+// (SendResult) or with an error. The same ID again is answered from what is known, never sent twice.
+type SendMessage struct {
+	Type   string `json:"type"` // "send_message"
+	ID     string `json:"id"`   // store.Message.ID and attempt
+	Turn   string `json:"turn"`
+	Thread string `json:"thread"`
+	Tab    int    `json:"tab"`
+	Text   string `json:"text"`
+}
+
+// SendResult is the result of SendMessage.
+type SendResult struct {
+	MessageID      string `json:"messageId"`
+	ConversationID string `json:"conversationId"` // "" while the site has none yet
+	URL            string `json:"url"`
+}
+
+// ResumeFrames asks for the stream_updates of a turn from number From on. Result: FramesResult;
+// the updates themselves come as events before it.
+type ResumeFrames struct {
+	Type string `json:"type"` // "resume_frames"
+	ID   string `json:"id"`
+	Turn string `json:"turn"`
+	From int64  `json:"from"`
+}
+
+// FramesResult is the result of ResumeFrames.
+type FramesResult struct {
+	First int64 `json:"first"` // 0 when none are held
+	Last  int64 `json:"last"`
+}
+
+// AckFrames lets the worker drop the updates of a turn up to N. No response.
+type AckFrames struct {
+	Type string `json:"type"` // "ack_frames"
+	Turn string `json:"turn"`
+	N    int64  `json:"n"`
+}
+
+// StopTurn presses the site's stop button if the turn's page is generating. Result: null.
+type StopTurn struct {
+	Type string `json:"type"` // "stop_turn"
+	ID   string `json:"id"`
+	Turn string `json:"turn"`
+}
+
+// EndTurn disarms the page's hooks and forgets the turn. Result: null.
+type EndTurn struct {
+	Type string `json:"type"` // "end_turn"
+	ID   string `json:"id"`
+	Turn string `json:"turn"`
+}
+
+// LookPage reports the facts of a tab without changing it. Result: PageFacts.
+type LookPage struct {
+	Type   string `json:"type"` // "look_page"
+	ID     string `json:"id"`
+	Thread string `json:"thread"`
+	Tab    int    `json:"tab"`
+}
+
+// PageFacts is the result of LookPage.
+type PageFacts struct {
+	URL            string        `json:"url"`
+	ConversationID string        `json:"conversationId"`
+	Composer       string        `json:"composer"` // ready, hydrating, missing, disabled
+	Draft          string        `json:"draft"`    // text in the composer, at most 500 characters
+	Generating     bool          `json:"generating"`
+	Messages       []PageMessage `json:"messages"` // of the transcript, oldest first, newest 50
+	Notice         *SiteNotice   `json:"notice,omitempty"`
+}
+
+// PageMessage is one message of the transcript as rendered.
+type PageMessage struct {
+	ID   string `json:"id"` // "" when the page gives none
+	Role string `json:"role"`
+	Text string `json:"text"` // at most 100,000 characters
+}
+
+// RecoverTurn polls the rendered page every 500 ms, at most 3 minutes, for a complete tagged reply
+// below the message with MessageID (or, without one, whose text compares equal to Text
+// with all white space taken out). The reply comes as Recovered; Result: RecoverResult, at once.
+type RecoverTurn struct {
+	Type      string `json:"type"` // "recover_turn"
+	ID        string `json:"id"`
+	Turn      string `json:"turn"`
+	Thread    string `json:"thread"`
+	Tab       int    `json:"tab"`
+	MessageID string `json:"messageId,omitempty"`
+	Text      string `json:"text,omitempty"`
+}
+
+// RecoverResult is the result of RecoverTurn.
+type RecoverResult struct {
+	Found bool `json:"found"` // our message is in the transcript
+}
+
+// CloseTab closes the thread's own tab. Result: null.
+type CloseTab struct {
+	Type   string `json:"type"` // "close_tab"
+	ID     string `json:"id"`
+	Thread string `json:"thread"`
+	Tab    int    `json:"tab"`
+}
