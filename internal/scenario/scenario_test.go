@@ -28,7 +28,7 @@ func TestParseErrors(t *testing.T) {
 		"when and reply":    {"steps:\n  - reply: x\n    when:\n      - reply: y\n", "line 2: a step has either"},
 		"name in a branch":  {"steps:\n  - when:\n      - name: a\n        reply: x\n", "line 3: a branch has neither"},
 		"bad otherwise":     {"steps:\n  - reply: x\notherwise:\n  - expect: y\n", "line 4: neither a reply nor a fault"},
-		"one key twice":     {"steps:\n  - reply: x\n    reply: y\n", "duplicate"},
+		"one key twice":     {"steps:\n  - reply: x\n    reply: y\n", "already defined"},
 		"too large a file":  {"about: " + strings.Repeat("x", maxSource), "the limit is"},
 		"too many steps":    {"steps:\n" + strings.Repeat("  - reply: x\n", maxSteps+1), "1001 steps"},
 		"list where a text": {"steps:\n  - reply: [x]\n", "read scenario"},
