@@ -91,7 +91,7 @@ type Result struct {
 	Signal    string   `json:"signal,omitempty"`    // "KILL"; commands only
 	Lines     int64    `json:"lines,omitempty"`     // of the full output, 0 when Text is all of it
 	Bytes     int64    `json:"bytes,omitempty"`     // of the full output, 0 when Text is all of it
-	Spool     string   `json:"spool,omitempty"`     // file with the full output, "" when Text is all of it
+	Spool     string   `json:"spool,omitempty"`     // file whose lines are those of the full Text; may be set when Text is whole, for a door that cuts it further
 	Path      string   `json:"path,omitempty"`      // the file read, as the caller spelled it; for "how to see the rest"
 	FirstLine int      `json:"firstLine,omitempty"` // line number of Text's first line in Path
 	Changes   []Change `json:"changes,omitempty"`
