@@ -1,8 +1,6 @@
 package chatstream
 
-import (
-	"bytes"
-)
+import "bytes"
 
 // eventReader cuts event-stream bytes, as they come, into events. It copies only what a call leaves unfinished, so that
 // its cost is linear however the bytes are cut.
@@ -11,72 +9,70 @@ type eventReader struct {
 	name    []byte // the event's name so far
 	data    []byte // the event's data lines so far, joined by line feeds
 	hasData bool
-	skip    bool // the current event is over MaxEvent
-	started bool // the optional byte order mark has been dealt with
+	lost    func() // called in place of an event that is over MaxEvent
+	started bool   // the optional byte order mark has been dealt with
+
+	skip  bool // the current event is over MaxEvent: read on to its end
+	inked bool // while skipping: the current line is not empty
 }
 
-// feed reads b and calls event for each whole event. name and data are valid during the call only. It reports whether
-// an event had to be dropped for its size.
-func (r *eventReader) feed(b []byte, event func(name, data []byte)) (dropped bool) {
+// feed reads b and calls event for each whole event. name and data are valid during the call only.
+func (r *eventReader) feed(b []byte, event func(name, data []byte)) {
 	for len(b) > 0 {
-		i := bytes.IndexByte(b, '\n')
-		if i < 0 {
-			if !r.skip {
-				if len(r.line)+len(b) > MaxEvent {
-					r.drop()
-					// The line counts as begun: its rest must not pass for a line of its own.
-					r.line = append(r.line, ':')
-				} else {
-					r.line = append(r.line, b...)
+		line, rest, whole := bytes.Cut(b, []byte{'\n'})
+		b = rest
+		switch {
+		case r.skip:
+			r.inked = r.inked || !isBlank(line)
+			if whole {
+				if !r.inked {
+					r.skip = false
+					r.lost()
 				}
+				r.inked = false
 			}
-			return dropped
-		}
-		line := b[:i]
-		b = b[i+1:]
-		if r.skip {
-			blank := len(r.line) == 0 && isBlank(line)
-			r.line = r.line[:0]
-			if blank {
-				r.skip = false
-				dropped = true
+		case !whole:
+			if len(r.line)+len(line) > MaxEvent {
+				r.drop()
+				r.inked = true
+			} else {
+				r.line = append(r.line, line...)
 			}
-			continue
+		default:
+			if len(r.line) > 0 {
+				line = append(r.line, line...)
+				r.line = line[:0]
+			}
+			if !r.readLine(line, event) {
+				r.drop()
+			}
 		}
-		if len(r.line) > 0 {
-			line = append(r.line, line...)
-			r.line = line[:0]
-		}
-		if r.readLine(line, event) {
-			continue
-		}
-		r.drop()
 	}
-	return dropped
 }
 
-// flush reports an event that was not closed by an empty line, if it has data, and starts afresh.
-func (r *eventReader) flush(event func(name, data []byte)) (dropped bool) {
-	if len(r.line) > 0 && !r.skip {
-		line := r.line
-		r.line = r.line[:0]
-		if !r.readLine(line, event) {
-			r.skip = true
-		}
+// flush reports an event that no empty line has closed, if it has data, and starts afresh.
+func (r *eventReader) flush(event func(name, data []byte)) {
+	if len(r.line) > 0 && !r.readLine(r.line, event) {
+		r.skip = true
 	}
-	dropped = r.skip
-	if !r.skip {
+	if r.skip {
+		r.lost()
+	} else {
 		r.readLine(nil, event)
 	}
 	r.drop()
-	r.line = r.line[:0]
-	r.skip = false
-	return dropped
+	r.skip, r.inked = false, false
 }
 
-// pending returns the data of an event that no empty line has closed yet.
+// pending returns the data that no empty line has closed yet.
 func (r *eventReader) pending() []byte {
-	if len(r.line) > 0 || r.skip || !r.hasData {
+	if r.skip {
+		return nil
+	}
+	if data, ok := bytes.CutPrefix(r.line, []byte("data:")); ok && !r.hasData {
+		return bytes.TrimSpace(data)
+	}
+	if len(r.line) > 0 {
 		return nil
 	}
 	return r.data
@@ -84,8 +80,7 @@ func (r *eventReader) pending() []byte {
 
 func (r *eventReader) drop() {
 	r.skip = true
-	r.line, r.data, r.name = r.line[:0], nil, nil
-	r.hasData = false
+	r.line, r.name, r.data, r.hasData = r.line[:0], r.name[:0], nil, false
 }
 
 // readLine takes one line without its line feed. It returns false when the event grew over its bound.
