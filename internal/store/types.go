@@ -119,6 +119,7 @@ type Message struct {
 	Delivery  Delivery    `json:"delivery"`          // not for replies
 	Receipt   string      `json:"receipt,omitempty"` // the provider's id of it
 	Model     string      `json:"model,omitempty"`   // of a reply, as the provider names it
+	Cut       bool        `json:"cut,omitempty"`     // in an event's body only: Text is a beginning, Store.Message has it whole
 	Created   time.Time   `json:"created"`
 }
 
@@ -128,7 +129,7 @@ type EventKind string
 const (
 	EventThread   EventKind = "thread"   // Thread, after a change of its own
 	EventTurn     EventKind = "turn"     // Turn, after each change
-	EventMessage  EventKind = "message"  // Message: a user message, a silent one, or a final reply
+	EventMessage  EventKind = "message"  // Message without Wire: a user message or a silent one after each change, a reply when final
 	EventNote     EventKind = "note"     // Note
 	EventAction   EventKind = "action"   // Action, once when it is written as intended and after each change
 	EventApproval EventKind = "approval" // Approval, when asked and when answered
