@@ -1,0 +1,66 @@
+package link
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"time"
+)
+
+// Browser is the record of an extension in one browser profile that a person has approved.
+type Browser struct {
+	ID       string // made by the extension, stable per profile
+	Label    string
+	Version  string // of the extension when last seen
+	Token    []byte // SHA-256 of its token; the token itself is not kept
+	Created  time.Time
+	LastSeen time.Time
+}
+
+// Browsers keeps the approved browsers.
+type Browsers interface {
+	// Browser returns the record with this id, false when there is none.
+	Browser(ctx context.Context, id string) (Browser, bool, error)
+	// SaveBrowser writes the record, replacing the one with its id.
+	SaveBrowser(ctx context.Context, b Browser) error
+}
+
+// newToken returns a fresh token of 256 random bits and the hash to keep.
+func newToken() (token string, hash []byte) {
+	raw := make([]byte, 32)
+	rand.Read(raw) // never fails
+	token = base64.RawURLEncoding.EncodeToString(raw)
+	return token, hashToken(token)
+}
+
+func hashToken(token string) []byte {
+	sum := sha256.Sum256([]byte(token))
+	return sum[:]
+}
+
+// holds reports whether token is the one that the record was made for, in constant time.
+func (b Browser) holds(token string) bool {
+	return len(b.Token) == sha256.Size && subtle.ConstantTimeCompare(b.Token, hashToken(token)) == 1
+}
+
+// codeAlphabet has no two signs that look or sound alike.
+const codeAlphabet = "ABCDEFGHJKMNPQRTUVWXYZ2346789"
+
+// newCode returns a pairing code like "K7P-4MX".
+func newCode() string {
+	code := make([]byte, 0, 7)
+	var b [1]byte
+	for len(code) < 7 {
+		if len(code) == 3 {
+			code = append(code, '-')
+		}
+		rand.Read(b[:])
+		// 29*8 = 232: a byte above is thrown away, so that every sign is as likely.
+		if int(b[0]) < 8*len(codeAlphabet) {
+			code = append(code, codeAlphabet[int(b[0])%len(codeAlphabet)])
+		}
+	}
+	return string(code)
+}

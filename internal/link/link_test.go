@@ -1,0 +1,209 @@
+package link
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+// memory keeps approved browsers for one test.
+type memory struct {
+	mu   sync.Mutex
+	rows map[string]Browser
+	err  error
+}
+
+func (m *memory) Browser(_ context.Context, id string) (Browser, bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	b, ok := m.rows[id]
+	return b, ok, m.err
+}
+
+func (m *memory) SaveBrowser(_ context.Context, b Browser) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.err != nil {
+		return m.err
+	}
+	m.rows[b.ID] = b
+	return nil
+}
+
+func (m *memory) all() map[string]Browser {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return maps.Clone(m.rows)
+}
+
+// bench is a hub on a real loopback socket.
+type bench struct {
+	t     testing.TB
+	hub   *Hub
+	store *memory
+	url   string
+	wire  *atomic.Int64 // bytes that the server read
+}
+
+// countingListener counts what its connections read.
+type countingListener struct {
+	net.Listener
+	read *atomic.Int64
+}
+
+func (l countingListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	return countingConn{c, l.read}, err
+}
+
+type countingConn struct {
+	net.Conn
+	read *atomic.Int64
+}
+
+func (c countingConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.read.Add(int64(n))
+	return n, err
+}
+
+func newBench(t testing.TB, change func(*timing)) *bench {
+	t.Helper()
+	store := &memory{rows: map[string]Browser{}}
+	hub := NewHub(Options{Store: store, Version: "1.2.3"})
+	hub.timing.part = 10 * time.Millisecond
+	if change != nil {
+		change(&hub.timing)
+	}
+	b := &bench{t: t, hub: hub, store: store, wire: new(atomic.Int64)}
+	mux := http.NewServeMux()
+	mux.Handle(Path, hub)
+	srv := httptest.NewUnstartedServer(mux)
+	srv.Listener = countingListener{srv.Listener, b.wire}
+	srv.Start()
+	b.url = "ws" + strings.TrimPrefix(srv.URL, "http") + Path
+	t.Cleanup(func() {
+		hub.Close()
+		srv.Close()
+	})
+	return b
+}
+
+func ctxOf(t testing.TB) context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// end is the extension's end of a connection.
+type end struct {
+	t    testing.TB
+	conn *websocket.Conn
+	ctx  context.Context
+}
+
+func (b *bench) dial() *end {
+	b.t.Helper()
+	ctx := ctxOf(b.t)
+	conn, _, err := websocket.Dial(ctx, b.url, &websocket.DialOptions{
+		HTTPHeader:           http.Header{"Origin": {"chrome-extension://" + ExtensionID}},
+		CompressionMode:      websocket.CompressionContextTakeover,
+		CompressionThreshold: 1,
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	conn.SetReadLimit(MaxMessage)
+	b.t.Cleanup(func() { conn.CloseNow() })
+	return &end{t: b.t, conn: conn, ctx: ctx}
+}
+
+func (e *end) send(v any) {
+	e.t.Helper()
+	data, err := json.Marshal(v)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	e.raw(string(data))
+}
+
+func (e *end) raw(text string) {
+	e.t.Helper()
+	if err := e.conn.Write(e.ctx, websocket.MessageText, []byte(text)); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// next returns the next message that is no ping.
+func (e *end) next() map[string]any {
+	e.t.Helper()
+	for {
+		_, data, err := e.conn.Read(e.ctx)
+		if err != nil {
+			e.t.Fatal(err)
+		}
+		var m map[string]any
+		if err := json.Unmarshal(data, &m); err != nil {
+			e.t.Fatal(err)
+		}
+		if m["type"] != "ping" {
+			return m
+		}
+	}
+}
+
+func (e *end) want(kind string) map[string]any {
+	e.t.Helper()
+	m := e.next()
+	if m["type"] != kind {
+		e.t.Fatalf("got %v, want a %s", m, kind)
+	}
+	return m
+}
+
+// closed reads until the connection ends and returns the reason given.
+func (e *end) closed() string {
+	e.t.Helper()
+	for {
+		_, _, err := e.conn.Read(e.ctx)
+		if e.ctx.Err() != nil {
+			e.t.Fatal("the connection did not end")
+		}
+		if err != nil {
+			return err.Error()
+		}
+	}
+}
+
+const testBrowser = "br_0123456789"
+
+func greet(token string) Hello {
+	return Hello{Type: "hello", Protocol: Protocol, Version: "0.1.0", Browser: testBrowser, Label: "Chromium 156 on Linux", Token: token}
+}
+
+// pair connects and approves a browser; it returns its end, the peer, and the token.
+func (b *bench) pair() (*end, *Peer, string) {
+	b.t.Helper()
+	e := b.dial()
+	e.send(greet(""))
+	code := e.want("pairing")["code"].(string)
+	if err := b.hub.Approve(e.ctx, code); err != nil {
+		b.t.Fatal(err)
+	}
+	token := e.want("welcome")["token"].(string)
+	p, err := b.hub.Wait(e.ctx, testBrowser)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return e, p, token
+}
