@@ -86,6 +86,7 @@ const (
 type Result struct {
 	Status    Status   `json:"status"`
 	Outcome   Outcome  `json:"outcome"`
+	Code      string   `json:"code,omitempty"`      // stable name of a refusal, as in Error
 	Text      string   `json:"text"`                // what the model reads
 	Exit      *int     `json:"exit,omitempty"`      // commands only
 	Signal    string   `json:"signal,omitempty"`    // "KILL"; commands only

@@ -1,0 +1,154 @@
+package gate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"plexus/internal/store"
+	"plexus/internal/tool"
+)
+
+// Kinds of store.Rule.
+const (
+	RuleExact  = "exact"  // this command, letter for letter
+	RulePrefix = "prefix" // commands that begin with these words
+	RuleWrite  = "write"  // every write tool
+)
+
+// Question is all that a verdict depends on.
+type Question struct {
+	Level   Level
+	Class   tool.Class
+	Subject tool.Subject
+	Review  bool   // the model itself asked for approval
+	Folder  string // native path of the folder
+	Rules   []store.Rule
+}
+
+// Verdict says whether a person is asked, and why.
+type Verdict struct {
+	Ask      bool     `json:"ask"`
+	Reasons  []string `json:"reasons"`
+	ReadOnly bool     `json:"readOnly"`       // proved to change nothing: may run beside others
+	Rule     string   `json:"rule,omitempty"` // ID of the always-allow rule that spared the question
+}
+
+// Judge decides on one call. It is pure. What it does not know (a class, a
+// level) it treats as the strictest.
+//
+// Reading never asks. An always-allow rule spares any question: one for an exact command
+// always, one for a prefix or for writes only while no danger rule speaks, because whoever
+// allowed `git push` has not seen `git push --force`.
+func Judge(q Question) Verdict {
+	v := Verdict{Reasons: []string{}}
+	var danger []string
+	switch q.Class {
+	case tool.ClassRead:
+		v.ReadOnly = true
+		return v
+	case tool.ClassWrite:
+		danger = writeDanger(q.Subject.Paths, q.Folder)
+	default:
+		c := classify(q.Subject.Command, place{folder: q.Folder, dir: q.Subject.Dir})
+		v.ReadOnly, danger = c.ReadOnly, c.Danger
+	}
+	if q.Level == Full {
+		return v
+	}
+	v.Reasons = append(v.Reasons, danger...)
+	if q.Review {
+		v.Reasons = append(v.Reasons, "the model asked for approval")
+	}
+	if q.Level != AutoReview {
+		v.Reasons = append(v.Reasons, levelReason(q.Class))
+	}
+	if len(v.Reasons) == 0 {
+		return v
+	}
+	if id, ok := spared(q, len(danger) > 0); ok {
+		v.Rule, v.Reasons = id, []string{}
+		return v
+	}
+	v.Ask = true
+	return v
+}
+
+func levelReason(c tool.Class) string {
+	if c == tool.ClassWrite {
+		return "this folder's level asks before every write"
+	}
+	return "this folder's level asks before every command"
+}
+
+// spared returns the rule that allows the call without a question.
+func spared(q Question, danger bool) (id string, ok bool) {
+	i := slices.IndexFunc(q.Rules, func(r store.Rule) bool {
+		switch {
+		case q.Class == tool.ClassWrite:
+			return r.Kind == RuleWrite && !danger
+		case q.Class != tool.ClassExec:
+			return false
+		case r.Kind == RuleExact:
+			return r.Pattern != "" && strings.TrimSpace(q.Subject.Command) == r.Pattern
+		case r.Kind == RulePrefix:
+			return !danger && hasPrefix(q.Subject.Command, r.Pattern)
+		}
+		return false
+	})
+	if i < 0 {
+		return "", false
+	}
+	return q.Rules[i].ID, true
+}
+
+// hasPrefix reports whether command is one simple command of plain words that
+// begins with the words of prefix. Anything that a shell could read as more than
+// words (a pipe, a variable, a glob) does not match, wherever it stands.
+func hasPrefix(command, prefix string) bool {
+	want, why := simple(prefix)
+	if why != "" || len(want) == 0 {
+		return false
+	}
+	have, why := simple(command)
+	return why == "" && len(have) >= len(want) && slices.Equal(texts(have[:len(want)]), texts(want))
+}
+
+// CheckRule refuses a rule that could never match or that would match too much.
+func CheckRule(kind, pattern string) error {
+	switch kind {
+	case RuleWrite:
+		if pattern != "" {
+			return fmt.Errorf("a %s rule has no pattern", RuleWrite)
+		}
+	case RuleExact:
+		if strings.TrimSpace(pattern) == "" {
+			return fmt.Errorf("an %s rule needs the command", RuleExact)
+		}
+	case RulePrefix:
+		words, why := simple(pattern)
+		if why != "" {
+			return fmt.Errorf("%q cannot be a prefix rule: %s", pattern, why)
+		}
+		if name := commandName(words[0].text); hasField(shells, name) || isWrapper(name) {
+			return fmt.Errorf("%q cannot be a prefix rule: %s runs any other command", pattern, name)
+		}
+	default:
+		return fmt.Errorf("unknown kind of rule %q: choose %s, %s or %s", kind, RuleExact, RulePrefix, RuleWrite)
+	}
+	return nil
+}
+
+// writeDanger judges the targets of a write tool, which stay in the folder: what
+// is left are folders that hold settings of the user or of git.
+func writeDanger(paths []string, folder string) []string {
+	s := newScan(place{folder: folder})
+	for _, p := range paths {
+		s.writes(value{text: p, raw: p})
+		// "/name/file" may be the folder by its virtual name.
+		if _, in, ok := strings.Cut(strings.TrimPrefix(p, "/"), "/"); ok && strings.HasPrefix(p, "/") {
+			s.writes(value{text: in, raw: p})
+		}
+	}
+	return s.reasons
+}
