@@ -208,7 +208,7 @@ type ProjectResult struct {
 
 // SendMessage submits text as one reflex and arms the page's hooks for the turn.
 // Progress comes as SubmitProgress; the response comes after the POST was seen
-// (SendResult) or with an error. The same ID again is answered from what is known, never sent twice.
+// or with an error. Result: SendResult. The same ID again is answered from what is known, never sent twice.
 type SendMessage struct {
 	Type   string `json:"type" enum:"send_message" to:"worker"`
 	ID     string `json:"id"` // store.Message.ID and attempt
