@@ -1,0 +1,50 @@
+import { useState } from "preact/hooks";
+import type { Message, Turn } from "../wire.ts";
+import { CopyButton } from "./copy-button.tsx";
+import { Icon } from "./icon.tsx";
+
+const longLines = 14;
+const longText = 1600;
+
+/** What the user asked, and what is known of its way to the model. */
+export function UserMessage({ turn, message }: { turn: Turn | undefined; message: Message | undefined }) {
+  const text = message?.text ?? turn?.task ?? "";
+  const long = text.length > longText || text.split("\n", longLines + 1).length > longLines;
+  const [all, setAll] = useState(false);
+  return (
+    <section class="user" aria-label="You">
+      <div class={`user-text ${long && !all ? "clipped" : ""}`}>{long && !all ? text.slice(0, 4 * longText) : text}</div>
+      <div class="user-tools">
+        {long && (
+          <button type="button" class="quiet small" aria-expanded={all} onClick={() => setAll(!all)}>
+            {all ? "Show less" : "Show all"}
+          </button>
+        )}
+        <CopyButton text={() => text} />
+      </div>
+      {message && <DeliveryMark message={message} ended={turn?.ended !== undefined} />}
+    </section>
+  );
+}
+
+function DeliveryMark({ message, ended }: { message: Message; ended: boolean }) {
+  switch (message.delivery) {
+    case "unknown":
+      return (
+        <p class="delivery warn">
+          <Icon name="alert" /> It is not known whether this reached the model. Plexus does not send it again by itself.
+        </p>
+      );
+    case "failed":
+      return (
+        <p class="delivery warn">
+          <Icon name="cross" /> This did not reach the model.
+        </p>
+      );
+    case "attempting":
+    case "dispatched":
+      return ended ? null : <p class="delivery faint">On its way to the model</p>;
+    default:
+      return null;
+  }
+}

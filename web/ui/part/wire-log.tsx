@@ -1,0 +1,55 @@
+// What went to the model and came back, word by word: for the curious, never
+// mixed with what the user wrote.
+
+import { useState } from "preact/hooks";
+import type { Message } from "../wire.ts";
+import { count } from "../words.ts";
+import { CopyButton } from "./copy-button.tsx";
+import { Icon } from "./icon.tsx";
+
+export function WireLog({ messages }: { messages: readonly Message[] }) {
+  const [open, setOpen] = useState(false);
+  if (messages.length === 0) return null;
+  return (
+    <div class="wire">
+      <button type="button" class="quiet small" data-row aria-expanded={open} onClick={() => setOpen(!open)}>
+        <Icon name="chevron" class="chevron" /> What was sent ({count(messages.length, "message")})
+      </button>
+      {open && messages.map((m) => <Entry message={m} key={m.id} />)}
+    </div>
+  );
+}
+
+function Entry({ message }: { message: Message }) {
+  const text = message.wire || message.text;
+  return (
+    <figure class="code wire-entry">
+      <figcaption>
+        <span>
+          {wireName(message)}
+          <span class="faint"> round {message.round}</span>
+          {message.recovered && <span class="tag">read from the page</span>}
+          {message.kind !== "reply" && message.delivery && <span class="tag">{message.delivery}</span>}
+          {message.model && <span class="faint"> {message.model}</span>}
+        </span>
+        <CopyButton text={() => text} />
+      </figcaption>
+      <pre tabIndex={0} aria-label={wireName(message)}>
+        {text}
+      </pre>
+    </figure>
+  );
+}
+
+function wireName(message: Message): string {
+  switch (message.kind) {
+    case "user":
+      return "To the model: the task";
+    case "results":
+      return "To the model: results";
+    case "correction":
+      return "To the model: a correction";
+    case "reply":
+      return "From the model";
+  }
+}

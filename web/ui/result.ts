@@ -1,0 +1,66 @@
+// What an action's input and result hold, read without trust: they are JSON
+// that a tool made, and a large one is kept elsewhere with only its head here.
+
+import { isRecord } from "./event.ts";
+import type { Change, ToolResult } from "./wire.ts";
+
+/** A value over 64 KiB, kept as an asset. */
+export interface Kept {
+  asset: string;
+  bytes: number;
+  head: string;
+}
+
+export function readKept(v: unknown): Kept | null {
+  if (!isRecord(v) || typeof v["asset"] !== "string") return null;
+  return { asset: v["asset"], bytes: num(v["bytes"]) ?? 0, head: str(v["head"]) ?? "" };
+}
+
+/** Returns null for a result that is absent, kept elsewhere, or no result. */
+export function readResult(v: unknown): ToolResult | null {
+  if (!isRecord(v) || typeof v["status"] !== "string") return null;
+  return {
+    status: v["status"],
+    outcome: str(v["outcome"]) ?? "",
+    text: str(v["text"]) ?? "",
+    exit: num(v["exit"]),
+    signal: str(v["signal"]),
+    lines: num(v["lines"]),
+    bytes: num(v["bytes"]),
+    spool: str(v["spool"]),
+    path: str(v["path"]),
+    firstLine: num(v["firstLine"]),
+    changes: readChanges(v["changes"]),
+    ms: num(v["ms"]) ?? 0,
+  };
+}
+
+function readChanges(v: unknown): Change[] {
+  if (!Array.isArray(v)) return [];
+  const changes: Change[] = [];
+  for (const c of v) {
+    if (!isRecord(c) || typeof c["path"] !== "string") continue;
+    changes.push({
+      path: c["path"],
+      op: str(c["op"]) ?? "modify",
+      added: num(c["added"]) ?? 0,
+      removed: num(c["removed"]) ?? 0,
+      diff: str(c["diff"]),
+      cut: c["cut"] === true,
+    });
+  }
+  return changes;
+}
+
+/** Returns the field when it is a string that is not empty. */
+export function inputText(input: unknown, field: string): string {
+  return (isRecord(input) && str(input[field])) || "";
+}
+
+function str(v: unknown): string | undefined {
+  return typeof v === "string" && v !== "" ? v : undefined;
+}
+
+function num(v: unknown): number | undefined {
+  return typeof v === "number" && Number.isFinite(v) ? v : undefined;
+}
