@@ -1,0 +1,155 @@
+package proc
+
+import (
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+)
+
+// job is one command at work: its process tree and the reader of its output.
+// It may outlive its call, when something of it runs on in the background.
+type job struct {
+	r      *Runner
+	cmd    *exec.Cmd
+	tree   *tree
+	pipe   *os.File // the end that is read
+	output *output
+
+	exited chan struct{} // closed when the first process has been waited for
+	read   chan struct{} // closed when the pipe has no writer any more
+	wrote  chan struct{} // has a value when there was output lately
+	once   sync.Once
+}
+
+// start starts a command with both its outputs on one pipe, so that they stay
+// in order.
+func (r *Runner) start(cmd *exec.Cmd, mark string, out *output) (*job, error) {
+	pipe, childEnd, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	cmd.Stdout, cmd.Stderr = childEnd, childEnd
+	j := &job{r: r, cmd: cmd, tree: prepare(cmd, mark), pipe: pipe, output: out,
+		exited: make(chan struct{}), read: make(chan struct{}), wrote: make(chan struct{}, 1)}
+	err = cmd.Start()
+	childEnd.Close()
+	if err != nil {
+		pipe.Close()
+		j.tree.close()
+		return nil, err
+	}
+	if err := j.tree.started(cmd); err != nil {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		pipe.Close()
+		j.tree.close()
+		return nil, err
+	}
+	go j.readAll()
+	go func() {
+		defer close(j.exited)
+		_ = cmd.Wait() // the state says it
+	}()
+	return j, nil
+}
+
+// readAll reads until nobody holds the other end, or end closes ours.
+func (j *job) readAll() {
+	defer close(j.read)
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := j.pipe.Read(buf)
+		if n > 0 {
+			j.output.Write(buf[:n])
+			select {
+			case j.wrote <- struct{}{}:
+			default:
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// drain waits for the rest of the output after the first process has ended: to
+// its end, or until a background process that holds it has been quiet for a
+// while, or a while longer for one that is not.
+func (j *job) drain() (ended bool) {
+	atMost := time.NewTimer(drainAtMost)
+	defer atMost.Stop()
+	silence := time.NewTimer(quiet)
+	defer silence.Stop()
+	for {
+		select {
+		case <-j.read:
+			return true
+		case <-j.wrote:
+			silence.Reset(quiet)
+		case <-silence.C:
+			return false
+		case <-atMost.C:
+			return false
+		}
+	}
+}
+
+// end ends the tree: it is asked to, given the grace, and killed. It returns
+// when nothing of it runs, or when even that did not help.
+func (j *job) end() {
+	j.tree.signal(false)
+	if !j.gone(j.r.opts.Grace, nil) {
+		j.gone(killWithin, func() { j.tree.signal(true) })
+	}
+}
+
+// gone waits until nothing of the tree runs, and calls again before each look,
+// since a tree that forks can be faster than one signal.
+func (j *job) gone(within time.Duration, again func()) bool {
+	deadline := time.NewTimer(within)
+	defer deadline.Stop()
+	tick := time.NewTicker(pollInterval)
+	defer tick.Stop()
+	exited := j.exited
+	for {
+		if again != nil {
+			again()
+		}
+		if exited == nil && len(j.tree.members()) == 0 {
+			return true
+		}
+		select {
+		case <-exited:
+			exited = nil
+		case <-tick.C:
+		case <-deadline.C:
+			return false
+		}
+	}
+}
+
+// over reports whether nothing of a job that was left runs any more, and
+// releases it.
+func (j *job) over() bool {
+	select {
+	case <-j.read:
+	default:
+		return false
+	}
+	if len(j.tree.members()) > 0 {
+		return false
+	}
+	j.close()
+	return true
+}
+
+// close stops reading and releases the tree.
+func (j *job) close() {
+	j.once.Do(func() {
+		j.pipe.Close()
+		<-j.read
+		j.output.close()
+		j.tree.close()
+	})
+}

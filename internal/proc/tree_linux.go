@@ -1,0 +1,179 @@
+package proc
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// tree is the processes of one command. A command leads a session of its own;
+// a process belongs to it by that session or process group, by the mark that
+// every process inherits in its environment, or by a parent that belongs. So a
+// process that made itself a session (setsid, a daemon) is still found; one
+// that did, emptied its environment and lost its parent is not.
+type tree struct {
+	leader int // pid, session and process group
+	mark   string
+}
+
+// prepare says how cmd is started; its environment has the mark already.
+func prepare(cmd *exec.Cmd, mark string) *tree {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // no controlling terminal either
+	return &tree{mark: mark}
+}
+
+// started tells the tree its first process.
+func (t *tree) started(cmd *exec.Cmd) error {
+	t.leader = cmd.Process.Pid
+	return nil
+}
+
+// maybeAlive reports whether anything may still run in the process group, in
+// one system call: false is not sure about processes that left it.
+func (t *tree) maybeAlive() bool {
+	return syscall.Kill(-t.leader, 0) == nil
+}
+
+// members returns the processes of the tree that are not dead.
+func (t *tree) members() []process { return members(t.leader, t.mark) }
+
+// signal asks every process of the tree to end, or kills it.
+func (t *tree) signal(kill bool) { signalAll(t.members(), kill, t.has) }
+
+func (t *tree) has(pid int) bool {
+	p, ok := readProcess(pid)
+	return ok && (p.session == t.leader || p.group == t.leader || hasMark(pid, t.mark))
+}
+
+func (t *tree) close() {}
+
+// endMarked kills every process with a mark that begins with token and returns
+// how many there were.
+func endMarked(token string) int {
+	count := 0
+	for range 50 {
+		found := members(0, token)
+		if len(found) == 0 {
+			break
+		}
+		count += len(found)
+		signalAll(found, true, func(pid int) bool { return hasMark(pid, token) })
+	}
+	return count
+}
+
+// process is what the kernel tells of one.
+type process struct {
+	PID     int
+	Name    string
+	parent  int
+	group   int
+	session int
+}
+
+// members scans the process table.
+func members(leader int, mark string) []process {
+	table, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer table.Close()
+	names, _ := table.Readdirnames(-1)
+	var all, in []process
+	belongs := map[int]bool{}
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		p, ok := readProcess(pid)
+		if !ok {
+			continue
+		}
+		if leader != 0 && (p.session == leader || p.group == leader) || hasMark(pid, mark) {
+			belongs[pid] = true
+			in = append(in, p)
+		} else {
+			all = append(all, p)
+		}
+	}
+	for grown := len(in) > 0; grown; { // children that hid their environment
+		grown = false
+		for _, p := range all {
+			if belongs[p.parent] && !belongs[p.PID] {
+				belongs[p.PID], grown = true, true
+				in = append(in, p)
+			}
+		}
+	}
+	return in
+}
+
+// readProcess reads /proc/PID/stat. Dead processes that were not yet waited
+// for are none.
+func readProcess(pid int) (process, bool) {
+	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	if err != nil {
+		return process{}, false
+	}
+	open, end := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')
+	if open < 0 || end < open {
+		return process{}, false
+	}
+	fields := strings.Fields(string(stat[end+1:]))
+	if len(fields) < 4 || fields[0] == "Z" || fields[0] == "X" {
+		return process{}, false
+	}
+	p := process{PID: pid, Name: string(stat[open+1 : end])}
+	p.parent, _ = strconv.Atoi(fields[1])
+	p.group, _ = strconv.Atoi(fields[2])
+	p.session, _ = strconv.Atoi(fields[3])
+	return p, true
+}
+
+// hasMark reports whether a process inherited a mark that begins so.
+func hasMark(pid int, mark string) bool {
+	f, err := os.Open(filepath.Join("/proc", strconv.Itoa(pid), "environ"))
+	if err != nil {
+		return false // another user's
+	}
+	defer f.Close()
+	env, _ := io.ReadAll(io.LimitReader(f, 4<<20))
+	want := []byte(markName + "=" + mark)
+	return bytes.HasPrefix(env, want) || bytes.Contains(env, append([]byte{0}, want...))
+}
+
+// signalAll signals processes through descriptors, and asks again whether a
+// process belongs once it is held: its number cannot become another's then.
+func signalAll(list []process, kill bool, belongs func(pid int) bool) {
+	signal := unix.SIGTERM
+	if kill {
+		signal = unix.SIGKILL
+	}
+	inList := map[int]bool{}
+	for _, p := range list {
+		inList[p.PID] = true
+	}
+	for _, p := range list {
+		fd, err := unix.PidfdOpen(p.PID, 0)
+		if errors.Is(err, unix.ENOSYS) {
+			_ = unix.Kill(p.PID, signal)
+			continue
+		}
+		if err != nil {
+			continue // it has ended
+		}
+		if now, ok := readProcess(p.PID); ok && (belongs(p.PID) || inList[now.parent] && now.parent == p.parent) {
+			_ = unix.PidfdSendSignal(fd, signal, nil, 0) // an error means that it has ended
+		}
+		unix.Close(fd)
+	}
+}
