@@ -1,0 +1,509 @@
+package loop
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"plexus/internal/engine"
+	"plexus/internal/gate"
+	"plexus/internal/plx"
+	"plexus/internal/proc"
+	"plexus/internal/store"
+	"plexus/internal/workspace"
+)
+
+// rig is a loop on real parts in temporary folders, with the scripted model.
+type rig struct {
+	t      *testing.T
+	home   string
+	dir    string // the approved folder
+	store  *store.Store
+	gate   *gate.Gate
+	loop   *Loop
+	folder store.Folder
+	models map[string]Model
+	limits Limits
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	r := &rig{t: t, home: t.TempDir(), dir: t.TempDir(), models: map[string]Model{"scripted": Scripted{}},
+		limits: Limits{Budget: plx.DefaultBudget, Rounds: 20, Watchdog: time.Minute}}
+	r.open()
+	f, err := r.store.AddFolder(t.Context(), store.Folder{Path: r.dir, Level: string(gate.AutoReview)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.folder = f
+	return r
+}
+
+// open builds the parts on what is in home; reopen after close is a restart.
+func (r *rig) open() {
+	r.t.Helper()
+	var err error
+	r.store, err = store.Open(r.t.Context(), store.Options{Path: filepath.Join(r.home, "plexus.db"), Assets: filepath.Join(r.home, "assets"), Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	log := slog.New(slog.DiscardHandler)
+	runner := proc.New(proc.Options{Shell: "/bin/sh"})
+	r.gate = gate.New(r.store, log)
+	spool := filepath.Join(r.home, "spool")
+	if err := os.MkdirAll(spool, 0o700); err != nil {
+		r.t.Fatal(err)
+	}
+	eng, err := engine.New(engine.Config{Store: r.store, Gate: r.gate, Spool: spool, Log: log,
+		Tools: append(workspace.Tools(workspace.Options{}), runner.Tools()...)})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.loop = New(Config{Store: r.store, Engine: eng, Models: r.models, Log: log,
+		DefaultModel: func(context.Context) string { return "scripted" },
+		Limits:       func(context.Context) Limits { return r.limits }})
+	lp, st := r.loop, r.store
+	r.t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		if err := lp.Close(ctx); err != nil {
+			r.t.Error(err)
+		}
+		if err := runner.Close(ctx); err != nil {
+			r.t.Error(err)
+		}
+		_ = st.Close()
+	})
+}
+
+// restart ends the loop as a shutdown does and opens it again.
+func (r *rig) restart() {
+	r.t.Helper()
+	if err := r.loop.Close(r.t.Context()); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := r.store.Close(); err != nil {
+		r.t.Fatal(err)
+	}
+	r.open()
+	if err := r.loop.Start(r.t.Context()); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// thread makes a thread that is answered by a scenario.
+func (r *rig) thread(scenario string) store.Thread {
+	r.t.Helper()
+	file := filepath.Join(r.t.TempDir(), "scenario.yaml")
+	if err := os.WriteFile(file, []byte(scenario), 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+	th, err := r.store.CreateThread(r.t.Context(), store.Thread{Folder: r.folder.ID, Model: "scripted:" + file})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return th
+}
+
+func (r *rig) submit(th store.Thread, text string) store.Turn {
+	r.t.Helper()
+	turn, err := r.loop.Submit(r.t.Context(), th.ID, text)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return turn
+}
+
+// until follows the thread until seen says so.
+func (r *rig) until(thread string, seen func(store.Update) bool) {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(r.t.Context(), 30*time.Second)
+	defer cancel()
+	for u, err := range r.store.Follow(ctx, store.FollowFrom{Thread: thread}) {
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		if seen(u) {
+			return
+		}
+	}
+	r.t.Fatalf("thread %s never came to what was waited for: %s", thread, r.story(thread))
+}
+
+// inState waits until the turn is in a state.
+func (r *rig) inState(turn store.Turn, state store.TurnState) store.Turn {
+	r.t.Helper()
+	var got store.Turn
+	r.until(turn.Thread, func(u store.Update) bool {
+		if u.Event == nil || u.Event.Kind != store.EventTurn || u.Event.Turn != turn.ID {
+			return false
+		}
+		if err := json.Unmarshal(u.Event.Body, &got); err != nil {
+			r.t.Fatal(err)
+		}
+		return got.State == state || got.State.Final()
+	})
+	if got.State != state {
+		r.t.Fatalf("the turn is %s (%s: %s), want %s\n%s", got.State, got.Code, got.Reason, state, r.story(turn.Thread))
+	}
+	return got
+}
+
+// story is what was recorded, for failures.
+func (r *rig) story(thread string) string {
+	events, err := r.store.Events(context.Background(), thread, 0, 1000)
+	if err != nil {
+		return err.Error()
+	}
+	var b strings.Builder
+	for _, e := range events {
+		b.WriteString(string(e.Kind) + " " + string(e.Body) + "\n")
+	}
+	return b.String()
+}
+
+func (r *rig) answer(thread string) string {
+	r.t.Helper()
+	events, err := r.store.Events(r.t.Context(), thread, 0, 1000)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	text := ""
+	for _, e := range events {
+		if e.Kind == store.EventAnswer {
+			var a store.Answer
+			if err := json.Unmarshal(e.Body, &a); err != nil {
+				r.t.Fatal(err)
+			}
+			text = a.Text
+		}
+	}
+	return text
+}
+
+// sent is the thread's outgoing messages of a kind, as the model got them.
+func (r *rig) sent(thread string, kind store.MessageKind) []store.Message {
+	r.t.Helper()
+	all, err := r.store.Messages(r.t.Context(), thread)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	var out []store.Message
+	for _, m := range all {
+		if m.Kind == kind {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+const twoRounds = `
+steps:
+  - expect: '\{plx:task\}'
+    reply: |
+      {plx:note}Looking.{/plx:note}
+      {plx:run}echo one; echo ran >> trace{/plx:run}
+      {plx:write path="made.txt"}
+      made
+      {/plx:write}
+  - expect: ['\$ echo one', '\[exit 0\]', 'tool="write"']
+    reply: '{plx:done}All done.{/plx:done}'
+  - expect: '^again$'
+    reply: '{plx:done}Again done.{/plx:done}'
+`
+
+func TestTurnToAnswer(t *testing.T) {
+	r := newRig(t)
+	th := r.thread(twoRounds)
+	r.inState(r.submit(th, "do it"), store.TurnAnswered)
+	if got := r.answer(th.ID); got != "All done." {
+		t.Errorf("answer %q", got)
+	}
+	if data, err := os.ReadFile(filepath.Join(r.dir, "made.txt")); err != nil || string(data) != "made\n" {
+		t.Errorf("made.txt is %q, %v", data, err)
+	}
+	// The second turn of a thread is the user's text alone.
+	r.inState(r.submit(th, "again"), store.TurnAnswered)
+	users := r.sent(th.ID, store.MessageUser)
+	if len(users) != 2 || !strings.HasPrefix(users[0].Wire, "{plx:task}\ndo it\n{/plx:task}") || users[1].Wire != "" {
+		t.Errorf("user messages: %+v", users)
+	}
+	for _, m := range append(users, r.sent(th.ID, store.MessageResults)...) {
+		if m.Delivery != store.DeliveryAccepted {
+			t.Errorf("the %s message counts as %q", m.Kind, m.Delivery)
+		}
+	}
+}
+
+func TestQueueDrainsInOrder(t *testing.T) {
+	r := newRig(t)
+	th := r.thread("steps:\n  - name: any\n    reply: '{plx:done}{{.Round}}{/plx:done}'\n    goto: any\n")
+	var last store.Turn
+	for _, text := range []string{"a", "b", "c"} {
+		last = r.submit(th, text)
+	}
+	r.inState(last, store.TurnAnswered)
+	turns, err := r.store.Turns(t.Context(), th.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tasks []string
+	for _, turn := range turns {
+		tasks = append(tasks, turn.Task+":"+string(turn.State))
+	}
+	if got := strings.Join(tasks, " "); got != "a:answered b:answered c:answered" {
+		t.Errorf("turns: %s", got)
+	}
+	if got := r.answer(th.ID); got != "3" {
+		t.Errorf("the last answer is %q, want that of the third message", got)
+	}
+}
+
+func TestSubmitRefuses(t *testing.T) {
+	r := newRig(t)
+	th := r.thread("steps:\n  - reply: x\n")
+	for text, want := range map[string]error{"": ErrEmptyTask, " \n\t ": ErrEmptyTask, strings.Repeat("x", MaxTask+1): ErrLongTask} {
+		if _, err := r.loop.Submit(t.Context(), th.ID, text); !errors.Is(err, want) {
+			t.Errorf("Submit of %d bytes gave %v, want %v", len(text), err, want)
+		}
+	}
+	if _, err := r.loop.Submit(t.Context(), "t_nothing", "x"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("an unknown thread gave %v", err)
+	}
+}
+
+func TestTaskOfOneMegabyte(t *testing.T) {
+	r := newRig(t)
+	th := r.thread("steps:\n  - expect: x{1000}\n    reply: '{plx:done}read{/plx:done}'\n")
+	turn := r.submit(th, strings.Repeat("x", MaxTask))
+	r.inState(turn, store.TurnAnswered)
+}
+
+func TestCorrectionTwiceThenShown(t *testing.T) {
+	r := newRig(t)
+	th := r.thread("steps:\n  - name: any\n    reply: '{plx:run}never closed'\n    goto: any\n")
+	r.inState(r.submit(th, "go"), store.TurnAnswered)
+	if got := len(r.sent(th.ID, store.MessageCorrection)); got != 2 {
+		t.Errorf("%d corrections, want 2", got)
+	}
+	if got := r.answer(th.ID); !strings.Contains(got, "never closed") {
+		t.Errorf("the answer is %q, want the reply as it came", got)
+	}
+	if !strings.Contains(r.story(th.ID), "unreadable-reply") {
+		t.Error("nothing tells that the reply could not be read")
+	}
+	// The two are for the whole thread.
+	r.inState(r.submit(th, "more"), store.TurnAnswered)
+	if got := len(r.sent(th.ID, store.MessageCorrection)); got != 2 {
+		t.Errorf("%d corrections after another turn, want 2 still", got)
+	}
+}
+
+func TestEmptyReplyFails(t *testing.T) {
+	r := newRig(t)
+	th := r.thread("steps:\n  - name: any\n    reply: ''\n    goto: any\n")
+	turn := r.inState(r.submit(th, "go"), store.TurnFailed)
+	if turn.Code != codeEmpty {
+		t.Errorf("code %q", turn.Code)
+	}
+}
+
+func TestRoundsAreBounded(t *testing.T) {
+	r := newRig(t)
+	r.limits.Rounds = 3
+	th := r.thread("steps:\n  - name: any\n    reply: '{plx:run}true{/plx:run}'\n    goto: any\n")
+	turn := r.inState(r.submit(th, "go"), store.TurnFailed)
+	if turn.Code != codeRounds || turn.Round != 3 {
+		t.Errorf("ended as %s after %d rounds", turn.Code, turn.Round)
+	}
+}
+
+func TestGatedBatchShrinksToOne(t *testing.T) {
+	r := newRig(t)
+	th := r.thread(`
+steps:
+  - reply: |
+      {plx:run}echo first >> trace{/plx:run}
+      {plx:run approval="required"}echo asked >> trace{/plx:run}
+      {plx:run}echo third >> trace{/plx:run}
+  - expect: 'tool="run"'
+    unless: 'n="2" tool="run"'
+    reply: '{plx:done}ok{/plx:done}'
+`)
+	turn := r.submit(th, "go")
+	r.inState(turn, store.TurnWaiting)
+	open, err := r.store.Approvals(t.Context(), "pending")
+	if err != nil || len(open) != 1 || open[0].Command != "echo asked >> trace" {
+		t.Fatalf("open questions: %+v, %v", open, err)
+	}
+	if _, err := os.Stat(filepath.Join(r.dir, "trace")); err == nil {
+		t.Error("something ran before the answer")
+	}
+	if _, err := r.gate.Answer(t.Context(), open[0].ID, gate.Answer{Allow: true, By: "cli"}); err != nil {
+		t.Fatal(err)
+	}
+	r.inState(turn, store.TurnAnswered)
+	if data, err := os.ReadFile(filepath.Join(r.dir, "trace")); err != nil || string(data) != "asked\n" {
+		t.Errorf("trace is %q, %v; want only the approved action", data, err)
+	}
+}
+
+func TestDenialIsAResult(t *testing.T) {
+	r := newRig(t)
+	th := r.thread(`
+steps:
+  - reply: '{plx:run approval="required"}rm -rf data{/plx:run}'
+  - expect: ['status="denied"', 'keep the data', '(?i)not retry']
+    reply: '{plx:done}understood{/plx:done}'
+`)
+	turn := r.submit(th, "go")
+	r.inState(turn, store.TurnWaiting)
+	open, err := r.store.Approvals(t.Context(), "pending")
+	if err != nil || len(open) != 1 {
+		t.Fatal(open, err)
+	}
+	if _, err := r.gate.Answer(t.Context(), open[0].ID, gate.Answer{Reason: "keep the data", By: "ui"}); err != nil {
+		t.Fatal(err)
+	}
+	r.inState(turn, store.TurnAnswered)
+}
+
+func TestApprovalSurvivesRestart(t *testing.T) {
+	r := newRig(t)
+	th := r.thread(`
+steps:
+  - reply: |
+      {plx:run}echo other >> trace{/plx:run}
+      {plx:run approval="required"}echo asked >> trace{/plx:run}
+  - expect: 'exit="0"'
+    reply: '{plx:done}ok{/plx:done}'
+`)
+	turn := r.submit(th, "go")
+	r.inState(turn, store.TurnWaiting)
+	r.restart()
+	open, err := r.store.Approvals(t.Context(), "pending")
+	if err != nil || len(open) != 1 {
+		t.Fatalf("after the restart: %+v, %v", open, err)
+	}
+	if _, err := r.gate.Answer(t.Context(), open[0].ID, gate.Answer{Allow: true, By: "cli"}); err != nil {
+		t.Fatal(err)
+	}
+	r.inState(turn, store.TurnAnswered)
+	if data, err := os.ReadFile(filepath.Join(r.dir, "trace")); err != nil || string(data) != "asked\n" {
+		t.Errorf("trace is %q, %v; want the approved action once", data, err)
+	}
+}
+
+func TestStop(t *testing.T) {
+	tests := map[string]struct {
+		scenario string
+		state    store.TurnState
+	}{
+		"streaming": {"steps:\n  - reply: '{plx:done}half of an answer{/plx:done}'\n    fault: freeze\n", store.TurnStreaming},
+		"acting":    {"steps:\n  - reply: '{plx:run}sleep 600{/plx:run}'\n", store.TurnActing},
+		"waiting":   {"steps:\n  - reply: '{plx:run approval=\"required\"}true{/plx:run}'\n", store.TurnWaiting},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			th := r.thread(tt.scenario)
+			turn := r.submit(th, "go")
+			r.inState(turn, tt.state)
+			if err := r.loop.Stop(t.Context(), th.ID); err != nil {
+				t.Fatal(err)
+			}
+			got, err := r.store.Turn(t.Context(), turn.ID)
+			if err != nil || got.State != store.TurnStopped {
+				t.Errorf("after Stop the turn is %s (%s), %v", got.State, got.Reason, err)
+			}
+			if open, err := r.store.Approvals(t.Context(), "pending"); err != nil || len(open) != 0 {
+				t.Errorf("questions stay open: %+v, %v", open, err)
+			}
+			if err := r.loop.Stop(t.Context(), th.ID); !errors.Is(err, ErrIdle) {
+				t.Errorf("a second Stop gave %v", err)
+			}
+		})
+	}
+}
+
+func TestFaultHoldsTheQueue(t *testing.T) {
+	r := newRig(t)
+	th := r.thread("steps:\n  - reply: 'half an answer'\n    fault: rate-limited\n  - reply: '{plx:done}went on{/plx:done}'\n  - reply: '{plx:done}last{/plx:done}'\n")
+	first := r.submit(th, "one")
+	second := r.submit(th, "two")
+	if got := r.inState(first, store.TurnFailed); got.Code != FaultRateLimited {
+		t.Errorf("code %q", got.Code)
+	}
+	third := r.submit(th, "three")
+	r.inState(second, store.TurnAnswered)
+	r.inState(third, store.TurnAnswered)
+}
+
+func TestSilentModelIsGivenUp(t *testing.T) {
+	r := newRig(t)
+	r.limits.Watchdog = 50 * time.Millisecond
+	th := r.thread("steps:\n  - reply: 'x'\n    fault: freeze\n")
+	if got := r.inState(r.submit(th, "go"), store.TurnFailed); got.Code != FaultSilent {
+		t.Errorf("code %q: %s", got.Code, got.Reason)
+	}
+}
+
+func TestVanishedFolder(t *testing.T) {
+	r := newRig(t)
+	th := r.thread("steps:\n  - reply: '{plx:done}x{/plx:done}'\n")
+	if err := os.RemoveAll(r.dir); err != nil {
+		t.Fatal(err)
+	}
+	got := r.inState(r.submit(th, "go"), store.TurnFailed)
+	if got.Code != FaultFolderGone || !strings.Contains(got.Reason, r.dir) {
+		t.Errorf("%s: %s", got.Code, got.Reason)
+	}
+	if err := os.Mkdir(r.dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r.inState(r.submit(th, "go"), store.TurnAnswered)
+}
+
+func TestUnknownModel(t *testing.T) {
+	r := newRig(t)
+	th, err := r.store.CreateThread(t.Context(), store.Thread{Folder: r.folder.ID, Model: "no-such"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.inState(r.submit(th, "go"), store.TurnFailed); got.Code != FaultNotConfigured {
+		t.Errorf("code %q", got.Code)
+	}
+}
+
+func TestInvalidUTF8Task(t *testing.T) {
+	r := newRig(t)
+	th := r.thread("steps:\n  - expect: 'a\uFFFDb'\n    reply: '{plx:done}x{/plx:done}'\n")
+	r.inState(r.submit(th, "a\xffb"), store.TurnAnswered)
+}
+
+func TestInputOfActions(t *testing.T) {
+	tests := []struct {
+		action plx.Action
+		want   string
+	}{
+		{plx.Action{Tool: "run", Attrs: map[string]string{"timeout": "5", "cwd": "a", "why": "x"}, Body: "\nls -la\n"}, `{"command":"ls -la","cwd":"a","timeout":5}`},
+		{plx.Action{Tool: "run", Attrs: map[string]string{"timeout": "soon"}, Body: "ls"}, `{"command":"ls","timeout":"soon"}`},
+		{plx.Action{Tool: "write", Attrs: map[string]string{"path": "a"}, Body: ""}, `{"content":"","path":"a"}`},
+		{plx.Action{Tool: "write", Attrs: map[string]string{"path": "a", "mode": "append"}, Body: " x \n"}, `{"content":" x \n","mode":"append","path":"a"}`},
+		{plx.Action{Tool: "search", Attrs: map[string]string{"query": "q", "case": "yes"}}, `{"case":true,"query":"q"}`},
+		{plx.Action{Tool: "search", Body: "from the body"}, `{"query":"from the body"}`},
+		{plx.Action{Tool: "read", Attrs: map[string]string{"path": "p", "start": "3", "end": " 9 "}}, `{"end":9,"path":"p","start":3}`},
+		{plx.Action{Tool: "list"}, `{}`},
+	}
+	for _, tt := range tests {
+		if got := string(input(tt.action)); got != tt.want {
+			t.Errorf("input(%+v) = %s, want %s", tt.action, got, tt.want)
+		}
+	}
+}
