@@ -1,0 +1,131 @@
+package e2e
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"plexus/internal/store"
+)
+
+// The daemon is killed in each state of a turn. The next one takes the turn up, or ends it with a plain reason; nothing
+// is run twice, and the thread goes on.
+
+func TestKilledWhileStreaming(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	model := h.scenario("steps:\n  - reply: '{plx:done}half an answer{/plx:done}'\n    fault: freeze\n")
+	th := h.thread(model, "go")
+	h.inState(th.ID, store.TurnStreaming)
+	h.kill()
+	h.write(strings.TrimPrefix(model, "scripted:"), "steps:\n  - reply: '{plx:done}whole{/plx:done}'\n")
+	h.start()
+	h.inState(th.ID, store.TurnAnswered)
+	if out := h.plexus("show", th.ID); !strings.Contains(out, "whole") || strings.Contains(out, "half an") {
+		t.Errorf("the thread reads:\n%s", out)
+	}
+}
+
+func TestKilledWhileActing(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	th := h.thread(h.scenario(`
+steps:
+  - reply: |
+      {plx:run}echo first >> trace{/plx:run}
+      {plx:run}echo second >> trace; exec sleep 20{/plx:run}
+      {plx:run}echo third >> trace{/plx:run}
+  - expect: ['n="1" tool="run" status="ok"', 'n="2" tool="run" status="interrupted"', 'n="3" tool="run" status="dropped"']
+    reply: '{plx:done}went on{/plx:done}'
+`), "go")
+	h.eventually("the second command runs", func() bool { return len(h.trace()) == 2 })
+	h.kill()
+	h.start()
+	h.inState(th.ID, store.TurnAnswered)
+	if got := h.trace(); !slices.Equal(got, []string{"first", "second"}) {
+		t.Errorf("trace %q: each command at most once, none after the crash", got)
+	}
+}
+
+func TestKilledWhileWaiting(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	th := h.thread(h.scenario(`
+steps:
+  - reply: '{plx:run approval="required"}echo asked >> trace{/plx:run}'
+  - expect: 'exit="0"'
+    reply: '{plx:done}ok{/plx:done}'
+`), "go")
+	h.inState(th.ID, store.TurnWaiting)
+	h.kill()
+	h.start()
+	var open []store.Approval
+	h.get("/api/approvals", &open)
+	if len(open) != 1 {
+		t.Fatalf("open questions after the crash: %+v", open)
+	}
+	h.plexus("approve", open[0].ID)
+	h.inState(th.ID, store.TurnAnswered)
+	if got := h.trace(); !slices.Equal(got, []string{"asked"}) {
+		t.Errorf("trace %q, want the approved command once", got)
+	}
+	if r := h.command("deny", open[0].ID); r.code == 0 || !strings.Contains(r.err, "answered") {
+		t.Errorf("a late answer: exit %d, %s%s", r.code, r.out, r.err)
+	}
+}
+
+func TestKilledWhileReturning(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	model := h.scenario("steps:\n  - reply: '{plx:run}echo ran >> trace{/plx:run}'\n  - reply: 'x'\n    fault: freeze\n")
+	th := h.thread(model, "go")
+	h.eventually("the results are on their way", func() bool {
+		return len(h.trace()) == 1 && h.turns(th.ID)[0].Round == 1 && h.turns(th.ID)[0].State == store.TurnStreaming
+	})
+	h.kill()
+	h.write(strings.TrimPrefix(model, "scripted:"), "steps:\n  - reply: '{plx:run}echo ran >> trace{/plx:run}'\n  - expect: 'exit=\"0\"'\n    reply: '{plx:done}ok{/plx:done}'\n")
+	h.start()
+	h.inState(th.ID, store.TurnAnswered)
+	if got := h.trace(); !slices.Equal(got, []string{"ran"}) {
+		t.Errorf("trace %q, want the command once", got)
+	}
+}
+
+func TestKilledWhileSending(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.plexus("consent", "--agree")
+	th := h.thread("chat", "go") // no browser is there: the message stays on this side
+	h.inState(th.ID, store.TurnSending)
+	h.kill()
+	h.start()
+	turn := h.turns(th.ID)[0]
+	if turn.State != store.TurnSending && turn.State != store.TurnFailed {
+		t.Errorf("after the crash the turn is %s", turn.State)
+	}
+	h.command("stop", th.ID)
+	h.eventually("the turn has ended", func() bool { return h.turns(th.ID)[0].State.Final() })
+	if reason := h.turns(th.ID)[0].Reason; reason == "" {
+		t.Error("nothing says why it ended")
+	}
+}
+
+func TestKilledWithQueue(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	model := h.scenario("steps:\n  - reply: x\n    fault: freeze\n")
+	th := h.thread(model, "one")
+	h.inState(th.ID, store.TurnStreaming)
+	for _, text := range []string{"two", "three"} {
+		if err := h.client.Post(t.Context(), "/api/threads/"+th.ID+"/turns", map[string]string{"text": text}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.kill()
+	h.write(strings.TrimPrefix(model, "scripted:"), "steps:\n  - name: any\n    reply: '{plx:done}{{.Round}}{/plx:done}'\n    goto: any\n")
+	h.start()
+	h.eventually("all three are answered", func() bool {
+		turns := h.turns(th.ID)
+		return len(turns) == 3 && !slices.ContainsFunc(turns, func(t store.Turn) bool { return t.State != store.TurnAnswered })
+	})
+}
