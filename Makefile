@@ -1,0 +1,62 @@
+# Everything a developer or a newcomer types. Each target installs what it needs.
+SHELL := /bin/bash
+export CGO_ENABLED = 0
+
+BIN := bin/plexus
+LDFLAGS := -s -w
+
+.PHONY: build demo test check bench web web-check cross clean
+.PHONY: chromium npm
+
+build: $(BIN)
+
+$(BIN): $(shell git ls-files '*.go' '*.sql' '*.md' '*.yaml' '*.txtar' web/dist go.mod 2>/dev/null)
+	go build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/plexus
+
+# Watch Plexus fix a bug on the practice site.
+demo: chromium build
+	$(BIN) demo
+
+# Everything tested, end to end in Chromium included.
+test: chromium npm
+	go vet ./...
+	CGO_ENABLED=1 go test -race ./...
+	npm --prefix web test
+
+# What CI runs beside the tests: format, types, committed web output, other systems.
+check: npm web-check cross
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }
+	go vet ./...
+	go mod tidy -diff
+	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
+
+cross:
+	GOOS=windows go vet ./...
+	GOOS=darwin go vet ./...
+
+# Build the browser side into web/dist, which is committed.
+web: npm
+	go run ./web/protocol/gen
+	npm --prefix web run check
+	go run ./web/bundle
+
+web-check: npm
+	npm --prefix web run check
+	go run ./web/bundle -check
+
+bench: build chromium
+	go test -run '^$$' -bench . -benchmem ./... | tee bench.txt
+	scripts/bench
+
+npm: web/node_modules/.package-lock.json
+
+web/node_modules/.package-lock.json: web/package-lock.json
+	@command -v npm >/dev/null || scripts/install npm nodejs
+	npm --prefix web ci --ignore-scripts --no-audit --no-fund
+	@touch $@
+
+chromium:
+	@scripts/install chromium
+
+clean:
+	rm -rf bin bench.txt web/node_modules
