@@ -2,7 +2,7 @@
 
 import { isRecord, readEvent, readLive, type ThreadEvent } from "./event.ts";
 import { token } from "./session.ts";
-import type { Action, Approval, Folder, Live, Message, Rule, Thread, ToolResult, Turn } from "./wire.ts";
+import type { Action, Approval, Folder, Hit, Live, Message, Rule, Thread, Result, Turn } from "../protocol/api.ts";
 
 /** A refusal or failure in words for a person. */
 export class ApiError extends Error {
@@ -91,14 +91,6 @@ export interface ParsedReply {
   problems: string[];
   display: string;
   needsCorrection: boolean;
-}
-
-export interface SearchHit {
-  thread: string;
-  title: string;
-  turn: string;
-  snippet: string;
-  seq: number;
 }
 
 export interface NewThread {
@@ -321,7 +313,7 @@ export const answerPairing = (code: string, approve: boolean) =>
 export const removeBrowser = (browser: string) => json(`/api/browsers/${id(browser)}`, { method: "DELETE" });
 export const agree = (site: string) => json("/api/consent", { method: "POST", body: { site, agreed: true } });
 export const getDoctor = (signal?: AbortSignal) => list<DoctorCheck>("/api/doctor", "checks", signal);
-export const search = (query: string, signal?: AbortSignal) => list<SearchHit>(`/api/search?q=${id(query)}`, "hits", signal);
+export const search = (query: string, signal?: AbortSignal) => list<Hit>(`/api/search?q=${id(query)}`, "hits", signal);
 export async function parseReply(text: string, rendered: boolean, signal?: AbortSignal): Promise<ParsedReply> {
   const r = await one<Partial<ParsedReply>>("/api/parse", { method: "POST", body: { text, rendered }, signal });
   return {
@@ -334,4 +326,4 @@ export async function parseReply(text: string, rendered: boolean, signal?: Abort
   };
 }
 export const runTool = (name: string, folder: string, input: unknown) =>
-  one<ToolResult>(`/api/tools/${id(name)}`, { method: "POST", body: { folder, input } });
+  one<Result>(`/api/tools/${id(name)}`, { method: "POST", body: { folder, input } });

@@ -5,7 +5,7 @@ import { lastFolder } from "./prefs.ts";
 import { go, route } from "./route.ts";
 import * as state from "./state.ts";
 import { dismiss, say, sayError, toasts } from "./toast.ts";
-import type { Approval, Thread } from "./wire.ts";
+import type { Approval, Thread } from "../protocol/api.ts";
 
 /** Runs it and says a failure; resolves to whether it went well. */
 export async function attempt(what: () => Promise<unknown>): Promise<boolean> {

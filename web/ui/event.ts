@@ -1,6 +1,6 @@
 // Events and updates as the page reads them from the wire.
 
-import type { Action, Answer, Approval, Live, Message, Note, Notice, Thread, Turn } from "./wire.ts";
+import type { Action, Answer, Approval, Live, Message, Note, Notice, Thread, Turn } from "../protocol/api.ts";
 
 interface Head {
   id: number;

@@ -3,7 +3,7 @@
 
 import type { ThreadEvent } from "./event.ts";
 import { StreamText } from "./stream-text.ts";
-import type { Live } from "./wire.ts";
+import type { Live } from "../protocol/api.ts";
 
 /** One note or answer of a reply that still streams. */
 export interface LiveText {

@@ -2,7 +2,7 @@
 // that a tool made, and a large one is kept elsewhere with only its head here.
 
 import { isRecord } from "./event.ts";
-import type { Change, ToolResult } from "./wire.ts";
+import type { Change, Outcome, Result, Status } from "../protocol/api.ts";
 
 /** A value over 64 KiB, kept as an asset. */
 export interface Kept {
@@ -17,11 +17,11 @@ export function readKept(v: unknown): Kept | null {
 }
 
 /** Returns null for a result that is absent, kept elsewhere, or no result. */
-export function readResult(v: unknown): ToolResult | null {
+export function readResult(v: unknown): Result | null {
   if (!isRecord(v) || typeof v["status"] !== "string") return null;
   return {
-    status: v["status"],
-    outcome: str(v["outcome"]) ?? "",
+    status: oneOf(statuses, v["status"], "error"),
+    outcome: oneOf(outcomes, v["outcome"], "failed"),
     text: str(v["text"]) ?? "",
     exit: num(v["exit"]),
     signal: str(v["signal"]),
@@ -55,6 +55,13 @@ function readChanges(v: unknown): Change[] {
 /** Returns the field when it is a string that is not empty. */
 export function inputText(input: unknown, field: string): string {
   return (isRecord(input) && str(input[field])) || "";
+}
+
+const statuses: readonly Status[] = ["ok", "error", "denied", "timeout", "interrupted", "dropped"];
+const outcomes: readonly Outcome[] = ["ok", "exit_nonzero", "rejected", "failed"];
+
+function oneOf<T>(known: readonly T[], v: unknown, otherwise: T): T {
+  return known.find((k) => k === v) ?? otherwise;
 }
 
 function str(v: unknown): string | undefined {

@@ -9,7 +9,7 @@ import { route } from "./route.ts";
 import { token } from "./session.ts";
 import { follow, type StreamState } from "./sse.ts";
 import { ThreadFeed } from "./thread-feed.ts";
-import type { Approval, Folder, Thread } from "./wire.ts";
+import type { Approval, Folder, Thread } from "../protocol/api.ts";
 
 /** Whether this tab holds a bearer; "refused" says why the key in the address was not taken. */
 export const access = signal<{ ok: true } | { ok: false; text: string }>({ ok: true });

@@ -7,7 +7,7 @@ import { onFrame } from "./frames.ts";
 import { LiveState } from "./live.ts";
 import { follow, type SseMessage, type StreamState } from "./sse.ts";
 import { emptyTimeline, fold } from "./timeline.ts";
-import type { Live, Thread } from "./wire.ts";
+import type { Live, Thread } from "../protocol/api.ts";
 
 const page = 300;
 

@@ -4,7 +4,7 @@
 // later one replaces it.
 
 import type { ThreadEvent } from "./event.ts";
-import type { Action, Answer, Approval, Change, Message, Note, Notice, Turn } from "./wire.ts";
+import type { Action, Answer, Approval, Change, Message, Note, Notice, Turn } from "../protocol/api.ts";
 import { readResult } from "./result.ts";
 
 interface Placed {

@@ -1,6 +1,6 @@
 // How numbers, times and states are said.
 
-import type { Action, TurnState } from "./wire.ts";
+import type { Action, TurnState } from "../protocol/api.ts";
 
 /** "0.4 s", "12 s", "3 min 5 s", "2 h 4 min". */
 export function duration(ms: number): string {
@@ -74,7 +74,7 @@ export function turnStatus(state: TurnState, running: Action | undefined): strin
 }
 
 /** A thread's state in a word or two, for its row and for screen readers. */
-export function threadState(state: TurnState | "idle"): string {
+export function threadState(state: string): string {
   switch (state) {
     case "idle":
     case "answered":

@@ -39,7 +39,7 @@ function Model({ model, isDefault, consent }: { model: api.ModelInfo; isDefault:
   const [asking, setAsking] = useState(false);
   return (
     <li>
-      <span class={`dot ${model.ready ? "good" : "none"}`} />
+      <span class={`dot ${model.ready ? "good" : "off"}`} />
       <div>
         <p>
           <strong>{model.label}</strong> {isDefault && <span class="tag">default</span>}
@@ -71,7 +71,7 @@ function Browsers({ browsers }: { browsers: readonly api.BrowserInfo[] }) {
     <ul class="connections">
       {browsers.map((b) => (
         <li key={b.id}>
-          <span class={`dot ${b.connected ? "good" : "none"}`} />
+          <span class={`dot ${b.connected ? "good" : "off"}`} />
           <div>
             <p>
               <strong>{b.label}</strong>

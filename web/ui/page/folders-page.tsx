@@ -10,7 +10,7 @@ import { Icon } from "../part/icon.tsx";
 import { levels } from "../part/thread-head.tsx";
 import { pathOf } from "../route.ts";
 import { folders, refreshServer, refreshThreads } from "../state.ts";
-import type { Folder, Rule } from "../wire.ts";
+import type { Folder, Rule } from "../../protocol/api.ts";
 
 export function FoldersPage() {
   const [picking, setPicking] = useState(false);

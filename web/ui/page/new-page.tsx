@@ -60,7 +60,7 @@ export function NewPage({ folder: wanted }: { folder: string }) {
         <label>
           When to ask
           <select value={level} onChange={(e) => setLevel(e.currentTarget.value)}>
-            <option value="">As the folder ({folder?.level ?? ""})</option>
+            <option value="">As the folder{folder ? ` (${folder.level})` : ""}</option>
             {levels
               .slice(0, limit < 0 ? 0 : limit)
               .reverse()

@@ -52,17 +52,19 @@ export function ThreadPage({ feed }: { feed: ThreadFeed }) {
           />
         )}
         <TimelineView feed={feed} onRetry={(task) => setInsert({ text: task })} />
-        <div class="thread-foot">
-          <StatusLine feed={feed} />
-          <Queue feed={feed} />
-          <Composer
-            slot={feed.id}
-            placeholder={running ? "Write the next message; it waits in the queue" : "Write a message"}
-            sendLabel={running ? "Queue" : "Send"}
-            history={history}
-            insert={insert}
-            send={(text) => send(feed.id, text)}
-          />
+        <div class="thread-foot-box">
+          <div class="thread-foot">
+            <StatusLine feed={feed} />
+            <Queue feed={feed} />
+            <Composer
+              slot={feed.id}
+              placeholder={running ? "Write the next message; it waits in the queue" : "Write a message"}
+              sendLabel={running ? "Queue" : "Send"}
+              history={history}
+              insert={insert}
+              send={(text) => send(feed.id, text)}
+            />
+          </div>
         </div>
       </div>
       {changesOpen.value && <ChangesPanel feed={feed} onClose={() => (changesOpen.value = false)} />}

@@ -5,7 +5,7 @@ import * as api from "../api.ts";
 import { inputText, readKept } from "../result.ts";
 import type { StreamText } from "../stream-text.ts";
 import { sayError } from "../toast.ts";
-import type { Action, ToolResult } from "../wire.ts";
+import type { Action, Result } from "../../protocol/api.ts";
 import { size } from "../words.ts";
 import { CopyButton } from "./copy-button.tsx";
 import { ChangeView } from "./diff-view.tsx";
@@ -14,7 +14,7 @@ import { LiveOutput } from "./live-text.tsx";
 
 interface Props {
   action: Action;
-  result: ToolResult | null;
+  result: Result | null;
   output: StreamText | undefined;
   version: number;
 }

@@ -4,7 +4,7 @@ import { useId, useState } from "preact/hooks";
 import { readResult } from "../result.ts";
 import type { StreamText } from "../stream-text.ts";
 import type { ActionItem } from "../timeline.ts";
-import type { Action, ToolResult } from "../wire.ts";
+import type { Action, Result } from "../../protocol/api.ts";
 import { duration, elapsed } from "../words.ts";
 import { ActionBody } from "./action-body.tsx";
 import { ApprovalCard, ApprovalOutcome } from "./approval-card.tsx";
@@ -26,7 +26,7 @@ export const ActionRow = memo(function ActionRow({ item, output, version }: Prop
   const asking = approval?.state === "pending" && action?.state !== "done";
   if (!action) return approval ? <ApprovalCard approval={approval} /> : null;
   const running = action.state === "running";
-  const open = chosen ?? (running && output !== undefined);
+  const open = !asking && (chosen ?? (running && output !== undefined));
   const result = readResult(action.result);
   const look = lookOf(action, result);
   return (
@@ -54,7 +54,7 @@ export const ActionRow = memo(function ActionRow({ item, output, version }: Prop
   );
 });
 
-function Facts({ action, result }: { action: Action; result: ToolResult | null }) {
+function Facts({ action, result }: { action: Action; result: Result | null }) {
   const now = useNow(1000, action.state === "running");
   const changes = result?.changes ?? [];
   const added = changes.reduce((n, c) => n + c.added, 0);
@@ -71,7 +71,7 @@ function Facts({ action, result }: { action: Action; result: ToolResult | null }
   );
 }
 
-function Exit({ result }: { result: ToolResult }) {
+function Exit({ result }: { result: Result }) {
   if (result.status === "timeout") return <span class="tag bad">timed out</span>;
   if (result.status === "interrupted") return <span class="tag warn">interrupted</span>;
   if (result.status === "dropped") return <span class="tag">not run</span>;
@@ -86,7 +86,7 @@ interface Look {
   word: string;
 }
 
-function lookOf(action: Action, result: ToolResult | null): Look {
+function lookOf(action: Action, result: Result | null): Look {
   switch (action.state) {
     case "intended":
       return { icon: "clock", tone: "idle", word: "Not begun" };

@@ -4,7 +4,7 @@ import { useRef, useState } from "preact/hooks";
 import type { Decision } from "../api.ts";
 import { decide } from "../commands.ts";
 import { countDiff, readDiff } from "../diff.ts";
-import type { Approval } from "../wire.ts";
+import type { Approval } from "../../protocol/api.ts";
 import { DiffCount, DiffView } from "./diff-view.tsx";
 import { takeFocus } from "./hooks.ts";
 import { Icon } from "./icon.tsx";

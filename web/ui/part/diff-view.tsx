@@ -1,6 +1,6 @@
 import { useMemo, useState } from "preact/hooks";
 import { type DiffRow, readDiff } from "../diff.ts";
-import type { Change } from "../wire.ts";
+import type { Change } from "../../protocol/api.ts";
 import { count } from "../words.ts";
 import { CopyButton } from "./copy-button.tsx";
 

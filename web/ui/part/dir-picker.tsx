@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import * as api from "../api.ts";
 import { attempt } from "../commands.ts";
 import { refreshServer, server } from "../state.ts";
-import type { Folder } from "../wire.ts";
+import type { Folder } from "../../protocol/api.ts";
 import { Dialog } from "./dialog.tsx";
 import { Failure, Loading } from "./failure.tsx";
 import { useLoad } from "./hooks.ts";
@@ -84,7 +84,7 @@ export function DirPicker({ onClose, onApproved }: { onClose(): void; onApproved
       </fieldset>
       <footer class="dialog-foot">
         <p class="faint">
-          The model can read and change everything in <code>{here}</code>.
+          The model reads and changes files in <code>{here}</code>, and its commands run there as you.
         </p>
         <button type="button" class="primary" disabled={dirs.state !== "ok" || known !== undefined} onClick={() => void approve()}>
           {known ? "Approved already" : "Approve this folder"}

@@ -41,7 +41,7 @@ export type IconName = keyof typeof paths;
 
 export function Icon({ name, class: cls }: { name: IconName; class?: string }) {
   return (
-    <svg class={`icon ${cls ?? ""}`} viewBox="0 0 16 16" aria-hidden="true" focusable="false">
+    <svg class={`icon icon-${name} ${cls ?? ""}`} viewBox="0 0 16 16" aria-hidden="true" focusable="false">
       <path d={paths[name]} />
     </svg>
   );

@@ -11,7 +11,7 @@ parser.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false });
 
 type Token = ReturnType<typeof parser.parse>[number];
 
-/** Elements that stand for a pair of tokens. Headings sit below those of the page. */
+/** Elements that stand for a pair of tokens. */
 const pairs: Readonly<Record<string, string>> = {
   paragraph: "p",
   bullet_list: "ul",
@@ -30,7 +30,8 @@ const pairs: Readonly<Record<string, string>> = {
 };
 
 export const Markdown = memo(function Markdown({ text }: { text: string }) {
-  return <>{render(parser.parse(text, {}))}</>;
+  const tokens = parser.parse(text, {});
+  return <>{render(tokens, headingLevels(tokens))}</>;
 });
 
 interface Open {
@@ -38,26 +39,32 @@ interface Open {
   children: ComponentChildren[];
 }
 
-function render(tokens: readonly Token[]): ComponentChildren[] {
+/** Headings sit below those of the page, without a level left out, whatever levels the text uses. */
+function headingLevels(tokens: readonly Token[]): ReadonlyMap<string, number> {
+  const used = new Set(tokens.filter((t) => t.type === "heading_open").map((t) => t.tag));
+  return new Map([...used].sort().map((tag, i) => [tag, Math.min(6, i + 3)]));
+}
+
+function render(tokens: readonly Token[], headings: ReadonlyMap<string, number>): ComponentChildren[] {
   const root: Open = { make: (c) => h(Fragment, null, ...c), children: [] };
   const stack: Open[] = [root];
   const add = (child: ComponentChildren) => stack.at(-1)!.children.push(child);
   for (const token of tokens) {
     if (token.nesting === 1) {
-      stack.push({ make: opener(token), children: [] });
+      stack.push({ make: opener(token, headings), children: [] });
     } else if (token.nesting === -1) {
       const done = stack.length > 1 ? stack.pop() : undefined;
       if (done) add(done.make(done.children));
-    } else add(leaf(token));
+    } else add(leaf(token, headings));
   }
   return root.children;
 }
 
-function opener(token: Token): Open["make"] {
+function opener(token: Token, headings: ReadonlyMap<string, number>): Open["make"] {
   const name = token.type.replace(/_open$/, "");
   if (name === "link") return (children) => link(attr(token, "href"), children);
   if (name === "heading") {
-    const level = Math.min(6, Number(token.tag.slice(1)) + 2);
+    const level = headings.get(token.tag) ?? 6;
     return (children) => h(`h${level}`, { class: `h${token.tag.slice(1)}` }, ...children);
   }
   if (name === "paragraph" && token.hidden) return (children) => h(Fragment, null, ...children);
@@ -82,10 +89,10 @@ function opener(token: Token): Open["make"] {
   return (children) => h(tag, props, ...children);
 }
 
-function leaf(token: Token): ComponentChildren {
+function leaf(token: Token, headings: ReadonlyMap<string, number>): ComponentChildren {
   switch (token.type) {
     case "inline":
-      return h(Fragment, null, ...render(token.children ?? []));
+      return h(Fragment, null, ...render(token.children ?? [], headings));
     case "text":
       return token.content;
     case "softbreak":

@@ -1,4 +1,4 @@
-import type { Notice } from "../wire.ts";
+import type { Notice } from "../../protocol/api.ts";
 import { Icon } from "./icon.tsx";
 
 /** Something that a person should know: what happened and was kept, and what to do. */

@@ -5,7 +5,7 @@ import * as api from "../api.ts";
 import { attempt } from "../commands.ts";
 import type { ThreadFeed } from "../thread-feed.ts";
 import { queuedTurns } from "../timeline.ts";
-import type { Turn } from "../wire.ts";
+import type { Turn } from "../../protocol/api.ts";
 import { count } from "../words.ts";
 import { takeFocus } from "./hooks.ts";
 import { Icon } from "./icon.tsx";

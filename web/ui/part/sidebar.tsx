@@ -7,7 +7,7 @@ import { foldedFolders, toggleFolder } from "../prefs.ts";
 import { pathOf, type Route, route } from "../route.ts";
 import { drawerOpen } from "../shortcuts.ts";
 import { folders, refreshThreads, shownList, threads, threadsLoaded } from "../state.ts";
-import type { Folder, Thread } from "../wire.ts";
+import type { Folder, Thread } from "../../protocol/api.ts";
 import { ago, threadState } from "../words.ts";
 import { takeFocus, useLoad, useNow, useSettled } from "./hooks.ts";
 import { Icon, type IconName } from "./icon.tsx";
@@ -202,7 +202,7 @@ function Mark({ thread, unread }: { thread: Thread; unread: boolean }) {
         <span class="sr">unread </span>
       </span>
     );
-  return thread.pinned ? <Icon name="pin" class="faint" /> : <span class="dot none" />;
+  return thread.pinned ? <Icon name="pin" class="faint" /> : <span class="dot off" />;
 }
 
 /** Titles at once, and what was said and run from the daemon's index a moment later. */

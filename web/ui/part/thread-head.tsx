@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import * as commands from "../commands.ts";
 import { folderOf, server } from "../state.ts";
-import type { Thread } from "../wire.ts";
+import type { Thread } from "../../protocol/api.ts";
 import { takeFocus } from "./hooks.ts";
 import { Icon } from "./icon.tsx";
 import { Menu, type MenuItem } from "./menu.tsx";
@@ -43,10 +43,10 @@ export function ThreadHead({ thread, changes, showChanges, toggleChanges }: Prop
       <span class="faint where" title={folder?.path}>
         <Icon name="folder" /> {folder?.name ?? "removed folder"}
       </span>
-      <Menu label="Level" class="quiet small" items={levelItems(thread, folder?.level ?? "")}>
+      <Menu label={`Level: ${thread.level || folder?.level || ""}`} class="quiet small" items={levelItems(thread, folder?.level ?? "")}>
         <Icon name="shield" /> <span class="wide-only">{thread.level || folder?.level}</span>
       </Menu>
-      <Menu label="Model" class="quiet small" items={modelItems(thread)}>
+      <Menu label={`Model: ${modelLabel(thread.model)}`} class="quiet small" items={modelItems(thread)}>
         <Icon name="globe" /> <span class="wide-only">{modelLabel(thread.model)}</span>
       </Menu>
       <button type="button" class={`small ${showChanges ? "pressed" : "quiet"}`} aria-pressed={showChanges} onClick={toggleChanges} title="What changed (d)">
@@ -54,7 +54,7 @@ export function ThreadHead({ thread, changes, showChanges, toggleChanges }: Prop
         <span class="wide-only">Changes</span>
         {changes.files > 0 && <span class="badge">{changes.files}</span>}
       </button>
-      <Menu label="Thread" items={threadItems(thread, () => setTitle(thread.title))} />
+      <Menu label="Options for this thread" items={threadItems(thread, () => setTitle(thread.title))} />
     </header>
   );
 }

@@ -76,7 +76,7 @@ function Connection() {
   const first = here[0];
   return (
     <a class="chip" href={pathOf({ page: "connections" })} title="Connections">
-      <span class={`dot ${first ? "good" : "none"}`} />
+      <span class={`dot ${first ? "good" : "off"}`} />
       <span class="wide-only">{first ? (here.length > 1 ? count(here.length, "browser") : first.label) : "No browser"}</span>
       <span class="sr">{first ? "browser connected" : "no browser connected"}</span>
     </a>
@@ -102,12 +102,14 @@ export function Banners() {
           <p>
             <strong>{p.label}</strong> wants to connect. Approve it only if the extension there shows the code <code class="pair-code">{p.code}</code>
           </p>
-          <button type="button" class="small primary" onClick={() => void answer(p.code, true)}>
-            Approve
-          </button>
-          <button type="button" class="small" onClick={() => void answer(p.code, false)}>
-            Refuse
-          </button>
+          <div class="buttons">
+            <button type="button" class="small primary" onClick={() => void answer(p.code, true)}>
+              Approve
+            </button>
+            <button type="button" class="small" onClick={() => void answer(p.code, false)}>
+              Refuse
+            </button>
+          </div>
         </div>
       ))}
     </div>

@@ -3,7 +3,7 @@
 import type { LiveState, LiveText } from "../live.ts";
 import type { Item, TurnBlock } from "../timeline.ts";
 import { isFinal } from "../timeline.ts";
-import type { Message, Turn } from "../wire.ts";
+import type { Message, Turn } from "../../protocol/api.ts";
 import { ActionRow, toolIcon } from "./action-row.tsx";
 import { Answer, GrowingAnswer } from "./answer.tsx";
 import { Icon } from "./icon.tsx";

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { Message, Turn } from "../wire.ts";
+import type { Message, Turn } from "../../protocol/api.ts";
 import { CopyButton } from "./copy-button.tsx";
 import { Icon } from "./icon.tsx";
 
@@ -8,22 +8,24 @@ const longText = 1600;
 
 /** What the user asked, and what is known of its way to the model. */
 export function UserMessage({ turn, message }: { turn: Turn | undefined; message: Message | undefined }) {
-  const text = message?.text ?? turn?.task ?? "";
+  // The turn has the task whole; an event holds only the beginning of a long message.
+  const text = turn?.task ?? message?.text ?? "";
   const long = text.length > longText || text.split("\n", longLines + 1).length > longLines;
   const [all, setAll] = useState(false);
   return (
-    <section class="user" aria-label="You">
+    <div class="user">
+      <h2 class="sr">You</h2>
       <div class={`user-text ${long && !all ? "clipped" : ""}`}>{long && !all ? text.slice(0, 4 * longText) : text}</div>
+      {long && (
+        <button type="button" class="quiet small show-all" aria-expanded={all} onClick={() => setAll(!all)}>
+          {all ? "Show less" : "Show all"}
+        </button>
+      )}
       <div class="user-tools">
-        {long && (
-          <button type="button" class="quiet small" aria-expanded={all} onClick={() => setAll(!all)}>
-            {all ? "Show less" : "Show all"}
-          </button>
-        )}
         <CopyButton text={() => text} />
       </div>
       {message && <DeliveryMark message={message} ended={turn?.ended !== undefined} />}
-    </section>
+    </div>
   );
 }
 

@@ -2,9 +2,11 @@
 // mixed with what the user wrote.
 
 import { useState } from "preact/hooks";
-import type { Message } from "../wire.ts";
+import { getMessage } from "../api.ts";
+import type { Message } from "../../protocol/api.ts";
 import { count } from "../words.ts";
 import { CopyButton } from "./copy-button.tsx";
+import { useLoad } from "./hooks.ts";
 import { Icon } from "./icon.tsx";
 
 export function WireLog({ messages }: { messages: readonly Message[] }) {
@@ -20,7 +22,10 @@ export function WireLog({ messages }: { messages: readonly Message[] }) {
   );
 }
 
-function Entry({ message }: { message: Message }) {
+function Entry({ message: known }: { message: Message }) {
+  // An event holds only the beginning of a long message.
+  const [whole] = useLoad((signal) => (known.cut ? getMessage(known.id, signal) : Promise.resolve(known)), [known]);
+  const message = whole.state === "ok" ? whole.value : known;
   const text = message.wire || message.text;
   return (
     <figure class="code wire-entry">
