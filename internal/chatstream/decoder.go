@@ -133,6 +133,13 @@ func (d *Decoder) Close(name string, clean bool) []Update {
 	return d.take()
 }
 
+// Finish takes what has come for the whole turn, for a caller that knows so from elsewhere: what was held back is told,
+// and the turn has ended.
+func (d *Decoder) Finish() []Update {
+	d.end()
+	return d.take()
+}
+
 // Text returns the answer's text so far: all of the updates' text together.
 func (d *Decoder) Text() string { return string(d.text) }
 
@@ -263,7 +270,7 @@ func (d *Decoder) end() {
 	}
 	d.pump(true)
 	d.ended = true
-	d.add(Update{Kind: KindEnd, Finished: true})
+	d.add(Update{Kind: KindEnd, Finished: d.final})
 }
 
 // label bounds a short text of the site and makes it valid.

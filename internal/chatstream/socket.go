@@ -17,7 +17,7 @@ type topic struct {
 
 // item is one step of a topic.
 type item struct {
-	kind         string // stream-item, done
+	kind         string // stream-item, done; others only count
 	conversation string
 	text         string
 	id, parent   string
@@ -94,7 +94,7 @@ func (d *Decoder) socketFrame(f *frameOfSocket) {
 		d.turnComplete(w.Conversation)
 	case "conversation-turn-stream":
 		it := item{kind: w.Type, conversation: w.Conversation, text: w.Encoded, id: w.ID, parent: w.Parent}
-		if f.Topic != "" && (it.kind == "stream-item" || it.kind == "done") {
+		if f.Topic != "" {
 			d.topicItem(f.Topic, readOffset(f.Offset), it)
 		}
 	}
@@ -139,6 +139,9 @@ func (d *Decoder) topicItem(name string, at offset, it item) {
 	}
 	if it.id != "" {
 		t.lastID = it.id
+	}
+	if it.kind != "stream-item" && it.kind != "done" {
+		return
 	}
 	if t.stream != nil {
 		d.play(t.stream, it)

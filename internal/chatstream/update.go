@@ -32,7 +32,8 @@ const (
 	KindHandoff Kind = "handoff"
 	// KindMessageEnd is the end of one message, which is not the end of the turn.
 	KindMessageEnd Kind = "message-end"
-	// KindEnd is the end of the turn: a finished final message and an end mark of what carried it. Sent once, last.
+	// KindEnd is the end of the turn: a finished final message and an end mark of what carried it, or the caller's own
+	// word (see Finish). Sent once, last.
 	KindEnd Kind = "end"
 	// KindClosed says that something which carried the answer ended and the turn's end is not proven by it. Text says
 	// what ended; Finished whether the final message is complete all the same. More may follow in another stream.
