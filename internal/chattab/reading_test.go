@@ -1,0 +1,282 @@
+package chattab
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"plexus/internal/link"
+	"plexus/internal/loop"
+	"plexus/internal/store"
+)
+
+// cutAt splits a stream after the word.
+func cutAt(reply, word string) (head, tail string) {
+	all := wire(reply)
+	i := strings.Index(all, word) + len(word)
+	i += strings.Index(all[i:], "\n\n") + 2
+	return all[:i], all[i:]
+}
+
+// TestReading is about what may happen after the message was taken.
+func TestReading(t *testing.T) {
+	const reply = "one two three four five"
+	head, tail := cutAt(reply, "two")
+	first := func(b *browser, m message) { posted(b, m); b.openStream(200); b.data(head) }
+	rest := func(b *browser) { b.data(tail); b.frame(link.StreamUpdate{Event: "close"}) }
+	recovered := func(b *browser, m message) {
+		b.respond(m, link.RecoverResult{Found: true})
+		b.write(link.Recovered{Type: "recovered", Turn: m.Turn, Text: "{plx:done}as shown{/plx:done}"})
+	}
+	fromPage := loop.Reply{Text: "{plx:done}as shown{/plx:done}", Model: "gpt-9", Recovered: true}
+	whole := loop.Reply{Text: reply, Model: "gpt-9"}
+	tab := func(b *browser, state, url string) {
+		b.write(link.TabStatus{Type: "tab_status", Tab: 5, Thread: "thread-1", State: state, URL: url})
+	}
+	notice := func(b *browser, code, until string) {
+		b.write(link.SiteNotice{Type: "notice", Turn: "turn-1", Tab: 5, Code: code, Text: "as the site words it", Until: until})
+	}
+
+	tests := []struct {
+		name  string
+		set   func(b *browser)
+		want  loop.Reply
+		code  string
+		check func(t *testing.T, b *browser, f *loop.Fault)
+	}{
+		{name: "frames lost on the way are asked for again", want: whole, set: func(b *browser) {
+			b.drop[3], b.drop[4], b.drop[8] = true, true, true
+		}, check: func(t *testing.T, b *browser, _ *loop.Fault) {
+			if b.count("resume_frames") == 0 || b.count("recover_turn") != 0 {
+				t.Errorf("commands %v", b.did())
+			}
+		}},
+		{name: "repeated frames count once", want: whole, set: func(b *browser) {
+			b.on("proceed", then(first, func(b *browser, m message) {
+				for _, f := range b.frames {
+					b.write(f)
+				}
+				rest(b)
+				for _, f := range b.frames {
+					b.write(f)
+				}
+			}))
+		}},
+		{name: "frames out of order", want: whole, set: func(b *browser) {
+			b.on("proceed", func(b *browser, m message) {
+				posted(b, m)
+				conn := b.conn
+				b.conn = nil // hold the frames back
+				b.openStream(200)
+				b.data(head)
+				rest(b)
+				b.conn = conn
+				for i := len(b.frames) - 1; i >= 0; i-- {
+					b.write(b.frames[i])
+				}
+			})
+		}},
+		{name: "a gap that cannot be filled is read from the page, never spliced", want: fromPage, set: func(b *browser) {
+			b.drop[10] = true
+			b.on("resume_frames", func(b *browser, m message) { b.respond(m, link.FramesResult{First: m.From + 1, Last: b.lastN}) })
+			b.on("recover_turn", recovered)
+		}},
+		{name: "a gap that nothing fills", code: loop.FaultLinkLost, set: func(b *browser) {
+			b.drop[6] = true
+			b.on("resume_frames", func(b *browser, m message) { b.respond(m, link.FramesResult{}) })
+		}},
+		{name: "the link drops in mid-stream and the browser has the rest", want: whole, set: func(b *browser) {
+			b.on("proceed", then(first, func(b *browser, m message) { b.vanish(); rest(b); b.comeBack() }))
+		}},
+		{name: "the link drops in mid-stream and the worker forgot", want: fromPage, set: func(b *browser) {
+			b.on("proceed", then(first, func(b *browser, m message) { b.vanish(); b.fact, b.frames = nil, nil; b.comeBack() }))
+			b.on("recover_turn", recovered)
+		}, check: func(t *testing.T, b *browser, _ *loop.Fault) {
+			if b.count("send_message") != 1 {
+				t.Errorf("commands %v", b.did())
+			}
+		}},
+		{name: "the browser goes away for good", code: loop.FaultLinkLost, set: func(b *browser) {
+			b.w.model.timing.browser = 50 * time.Millisecond
+			b.on("proceed", then(first, func(b *browser, m message) { b.vanish() }))
+		}},
+		{name: "the tab is closed", want: fromPage, set: func(b *browser) {
+			b.on("proceed", then(first, func(b *browser, m message) { tab(b, "closed", "") }))
+			b.on("recover_turn", recovered)
+		}, check: func(t *testing.T, b *browser, _ *loop.Fault) {
+			for _, m := range b.log {
+				if m.Type == "recover_turn" && m.MessageID != messageID {
+					t.Errorf("looked for message %q", m.MessageID)
+				}
+			}
+			if n := b.count("open_tab"); n != 2 {
+				t.Errorf("opened %d times", n)
+			}
+		}},
+		{name: "the tab is reloaded and the page streams on", want: whole, set: func(b *browser) {
+			b.on("proceed", then(first, func(b *browser, m message) { tab(b, "reloaded", chatAddress) }))
+			b.on("recover_turn", func(b *browser, m message) { b.respond(m, link.RecoverResult{Found: true}); rest(b) })
+		}},
+		{name: "the page that had the turn is lost", want: fromPage, set: func(b *browser) {
+			b.on("proceed", then(first, func(b *browser, m message) {
+				b.stage("lost")
+				b.write(link.TurnStatus{Type: "turn_status", Turns: []link.TurnFact{*b.fact}})
+			}))
+			b.on("recover_turn", recovered)
+		}},
+		{name: "the tab goes to another chat", want: fromPage, set: func(b *browser) {
+			b.on("proceed", then(first, func(b *browser, m message) { tab(b, "navigated", "https://chatgpt.com/c/another") }))
+			b.on("recover_turn", recovered)
+		}},
+		{name: "addresses of the same chat are no news", want: whole, set: func(b *browser) {
+			b.on("proceed", then(first, func(b *browser, m message) {
+				tab(b, "navigated", "https://chatgpt.com/c/WEB:1234")
+				tab(b, "navigated", "https://chatgpt.com/c/"+conversation)
+				tab(b, "navigated", chatAddress)
+				rest(b)
+			}))
+		}, check: func(t *testing.T, b *browser, _ *loop.Fault) {
+			if b.count("recover_turn") != 0 {
+				t.Errorf("commands %v", b.did())
+			}
+		}},
+		{name: "the page has the message only after a while", want: fromPage, set: func(b *browser) {
+			notYet := func(b *browser, m message) { b.respond(m, link.RecoverResult{}) }
+			b.on("proceed", then(first, func(b *browser, m message) { tab(b, "crashed", "") }))
+			b.on("recover_turn", notYet, notYet, recovered)
+		}},
+		{name: "a reply without tags is read by looking", want: loop.Reply{Text: "Plain words.", Model: "gpt-9", Recovered: true}, set: func(b *browser) {
+			b.on("proceed", then(first, func(b *browser, m message) {
+				b.page.Messages = append(b.page.Messages, link.PageMessage{Role: "assistant", Text: "Plain words."})
+				tab(b, "closed", "")
+			}))
+		}},
+		{name: "a reply that still grows in the page is waited for", code: loop.FaultTabLost, set: func(b *browser) {
+			b.on("proceed", then(first, func(b *browser, m message) {
+				b.page.Messages = append(b.page.Messages, link.PageMessage{Role: "assistant", Text: "Plain w"})
+				b.page.Generating = true
+				tab(b, "closed", "")
+			}))
+		}},
+		{name: "a tab that will not stay", code: loop.FaultTabLost, set: func(b *browser) {
+			b.on("proceed", then(first, func(b *browser, m message) { tab(b, "closed", "") }))
+			b.on("recover_turn", func(b *browser, m message) {
+				b.respond(m, link.RecoverResult{Found: true})
+				tab(b, "closed", "")
+			})
+		}, check: func(t *testing.T, b *browser, _ *loop.Fault) {
+			if n := b.count("open_tab"); n != 1+maxReopen {
+				t.Errorf("opened %d times", n)
+			}
+		}},
+
+		{name: "an error that the page gets over", want: whole, set: func(b *browser) {
+			b.on("proceed", then(first, func(b *browser, m message) { notice(b, "site-error", ""); rest(b) }))
+		}},
+		{name: "an error while the server goes on", want: whole, set: func(b *browser) {
+			b.w.model.timing.trouble = 20 * time.Millisecond
+			busy := func(b *browser, m message) { b.page.Generating = true; b.respond(m, b.page) }
+			b.on("proceed", then(first, func(b *browser, m message) { notice(b, "thinking-failed", "") }))
+			b.on("look_page", then(busy, func(b *browser, m message) { rest(b) }), busy)
+		}},
+		{name: "an error for good", code: loop.FaultSiteError, set: func(b *browser) {
+			b.w.model.timing.trouble = 20 * time.Millisecond
+			b.on("proceed", then(first, func(b *browser, m message) { notice(b, "site-error", "") }))
+		}},
+		{name: "an error in the stream", code: loop.FaultSiteError, set: func(b *browser) {
+			b.w.model.timing.trouble = 20 * time.Millisecond
+			b.on("proceed", then(posted, func(b *browser, m message) {
+				b.stream("data: {\"type\":\"error\",\"error\":\"Something went wrong\"}\n\ndata: [DONE]\n\n")
+			}))
+		}, check: func(t *testing.T, b *browser, f *loop.Fault) {
+			if !strings.Contains(f.Text, "Something went wrong") {
+				t.Errorf("the site's words are missing: %s", f.Text)
+			}
+		}},
+		{name: "a rate limit with its time", code: loop.FaultRateLimited, set: func(b *browser) {
+			b.on("proceed", then(first, func(b *browser, m message) { notice(b, "rate-limited", "2031-05-06T07:08:09Z") }))
+		}, check: func(t *testing.T, b *browser, f *loop.Fault) {
+			if !f.Until.Equal(time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)) || f.Unsent {
+				t.Errorf("%+v", f)
+			}
+		}},
+		{name: "signed out in mid-turn", code: loop.FaultSignedOut, set: func(b *browser) {
+			b.on("proceed", then(first, func(b *browser, m message) { notice(b, "signed-out", "") }))
+		}},
+		{name: "moderation", code: loop.FaultModeration, set: func(b *browser) {
+			b.on("proceed", then(posted, func(b *browser, m message) {
+				b.openStream(200)
+				b.data("data: {\"type\":\"moderation\",\"moderation_response\":{\"blocked\":true},\"conversation_id\":\"" + conversation + "\"}\n\n")
+			}))
+		}},
+
+		{name: "the stream is cut and the page has the reply", want: fromPage, set: func(b *browser) {
+			b.on("proceed", then(first, func(b *browser, m message) { b.frame(link.StreamUpdate{Event: "error"}) }))
+			b.on("recover_turn", recovered)
+		}},
+		{name: "finished, but the end mark is missing", want: whole, set: func(b *browser) {
+			b.on("proceed", then(posted, func(b *browser, m message) { b.stream(strings.ReplaceAll(wire(reply), "data: [DONE]\n\n", "")) }))
+		}},
+		{name: "the end mark comes before the reply is finished", want: loop.Reply{Text: "one two ", Model: "gpt-9"}, set: func(b *browser) {
+			b.w.model.timing.trouble = 20 * time.Millisecond
+			b.on("proceed", then(first, func(b *browser, m message) { b.data("data: [DONE]\n\n"); b.page.Composer = "ready" }))
+		}},
+		{name: "silence", code: loop.FaultSilent, set: func(b *browser) {
+			b.w.model.timing.silence, b.w.model.timing.trouble = 50*time.Millisecond, 20*time.Millisecond
+			b.on("proceed", first)
+		}},
+		{name: "silence while the page still waits", want: whole, set: func(b *browser) {
+			b.w.model.timing.silence = 30 * time.Millisecond
+			busy := func(b *browser, m message) { b.page.Generating = true; b.respond(m, b.page) }
+			b.on("proceed", first)
+			b.on("look_page", busy, busy, then(busy, func(b *browser, m message) { rest(b) }), busy)
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.b.on("proceed", post(reply))
+			tt.set(w.b)
+			w.b.connect()
+			var r recorder
+			got, err := w.model.Send(t.Context(), later(store.DeliveryNone), &r)
+			var f *loop.Fault
+			errors.As(err, &f)
+			switch {
+			case tt.code == "" && err != nil:
+				t.Fatalf("%v; commands %v", err, w.b.did())
+			case tt.code == "" && got != tt.want:
+				t.Errorf("got %+v, want %+v", got, tt.want)
+			case tt.code != "" && (f == nil || f.Code != tt.code || f.Todo == ""):
+				t.Fatalf("got %+v (%v), want %s", f, err, tt.code)
+			}
+			if w.b.clicks != 1 {
+				t.Errorf("%d clicks", w.b.clicks)
+			}
+			if tt.check != nil {
+				tt.check(t, w.b, f)
+			}
+		})
+	}
+}
+
+// TestLongReply has more frames than are held back anywhere.
+func TestLongReply(t *testing.T) {
+	w := newWorld(t)
+	text := strings.Repeat("word ", 40_000)
+	w.b.on("proceed", func(b *browser, m message) {
+		posted(b, m)
+		b.openStream(200)
+		for rest := wire(text); rest != ""; {
+			n := min(100_000, len(rest))
+			b.frame(link.StreamUpdate{Event: "data", Data: rest[:n]})
+			rest = rest[n:]
+		}
+	})
+	w.b.connect()
+	got, err := w.model.Send(t.Context(), later(store.DeliveryNone), &recorder{})
+	if err != nil || got.Text != text {
+		t.Errorf("%d bytes, %v", len(got.Text), err)
+	}
+}
