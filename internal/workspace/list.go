@@ -172,12 +172,10 @@ func (l *lister) result(p place) tool.Result {
 		b.WriteString(entry.line)
 		b.WriteByte('\n')
 	}
-	says := []string{humanize.Comma(int64(l.total)) + " entries"}
+	says := []string{count(int64(l.total), "entry")}
 	switch {
 	case l.total == 0:
 		says = []string{"empty folder"}
-	case l.total == 1:
-		says = []string{"1 entry"}
 	case l.total >= listShown+listSeen:
 		says = []string{fmt.Sprintf("%s of more than %s entries; list a folder in it, or less depth", humanize.Comma(listShown), humanize.Comma(int64(l.total)))}
 	case l.total > len(l.entries):

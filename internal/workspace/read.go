@@ -75,7 +75,7 @@ func (d *Dir) readSeveral(ctx context.Context, in readInput) (tool.Result, error
 		fmt.Fprintf(&text, "==> %s <==\n", name)
 		left := readTotal - text.Len()
 		if left < 1000 {
-			fmt.Fprintf(&text, "[not read: this result is full; %d files are left, read them in another call]\n", len(in.Paths)-i)
+			fmt.Fprintf(&text, "[not read: this result is full; %s left, to be read in another call]\n", count(int64(len(in.Paths)-i), "file"))
 			break
 		}
 		result, err := d.readOne(ctx, name, lineRange{start: in.Start, end: in.End, bytes: min(readBytes, left)})
@@ -114,7 +114,7 @@ func (d *Dir) readOne(ctx context.Context, spelled string, want lineRange) (tool
 		return tool.Result{}, d.explain(p.spelled, err)
 	}
 	if enc == binary {
-		return ok(fmt.Sprintf("[%s: %s, %s bytes; not shown]\n", p.spelled, kindOfBinary(head), humanize.Comma(info.Size()))), nil
+		return ok(fmt.Sprintf("[%s: %s, %s; not shown]\n", p.spelled, kindOfBinary(head), count(info.Size(), "byte"))), nil
 	}
 	s := slice{want: want}
 	if err := s.take(ctx, r); err != nil {
@@ -220,14 +220,10 @@ func lastLineStart(b []byte) int {
 }
 
 func (s *slice) total() string {
-	word := "lines"
-	if s.lines == 1 {
-		word = "line"
-	}
 	if !s.counted {
-		return fmt.Sprintf("more than %s lines", humanize.Comma(int64(s.lines)))
+		return "more than " + count(int64(s.lines), "line")
 	}
-	return humanize.Comma(int64(s.lines)) + " " + word
+	return count(int64(s.lines), "line")
 }
 
 // result puts the text first, so that its lines can be counted from
@@ -254,7 +250,7 @@ func (s *slice) result(spelled string, size int64, enc encoding) tool.Result {
 
 func (s *slice) remarks(size int64, enc encoding, replaced int) []string {
 	if s.lines == 0 {
-		return []string{"empty", humanize.Comma(size) + " bytes"}
+		return []string{"empty", count(size, "byte")}
 	}
 	var says []string
 	partial := s.want.start > 1 || s.last < s.lines || s.cutInside
@@ -263,7 +259,7 @@ func (s *slice) remarks(size int64, enc encoding, replaced int) []string {
 	} else {
 		says = append(says, s.total())
 	}
-	says = append(says, humanize.Comma(size)+" bytes", enc.String())
+	says = append(says, count(size, "byte"), enc.String())
 	switch {
 	case s.crlf > 0 && s.lf > 0:
 		says = append(says, "mixed LF and CRLF line endings, shown as LF")
@@ -274,7 +270,7 @@ func (s *slice) remarks(size int64, enc encoding, replaced int) []string {
 		says = append(says, "no newline at the end")
 	}
 	if replaced > 0 {
-		says = append(says, fmt.Sprintf("%s bytes that are not text are shown as �", humanize.Comma(int64(replaced))))
+		says = append(says, count(int64(replaced), "byte")+" not text, shown as �")
 	}
 	switch {
 	case s.cutInside:

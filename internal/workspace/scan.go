@@ -117,6 +117,10 @@ func (s *scanner) named(ctx context.Context, f io.Reader, rel string, out *found
 	}
 }
 
+// pieceOverlap is repeated from one piece of a very long line to the next, so
+// that a match on the border is found. A query is at most half as long.
+const pieceOverlap = 8 << 10
+
 // stream searches block by block, each ending with a line; a line longer than
 // the buffer is searched in pieces.
 func (s *scanner) stream(ctx context.Context, r io.Reader, rel string, out *found) {
@@ -124,18 +128,18 @@ func (s *scanner) stream(ctx context.Context, r io.Reader, rel string, out *foun
 	for ctx.Err() == nil && len(out.hits) <= matchCount {
 		n, err := io.ReadFull(r, buf[held:])
 		n += held
-		whole := n
-		if err == nil {
-			if i := bytes.LastIndexByte(buf[:n], '\n'); i >= 0 {
-				whole = i + 1
-			}
+		if err != nil {
+			s.block(buf[:n], rel, line, out)
+			return
+		}
+		whole := bytes.LastIndexByte(buf, '\n') + 1
+		keep := whole
+		if whole == 0 {
+			whole, keep = n, n-pieceOverlap
 		}
 		s.block(buf[:whole], rel, line, out)
 		line += bytes.Count(buf[:whole], []byte("\n"))
-		held = copy(buf, buf[whole:n])
-		if err != nil {
-			return
-		}
+		held = copy(buf, buf[keep:])
 	}
 }
 
@@ -150,7 +154,9 @@ func (s *scanner) block(text []byte, rel string, line int, out *found) {
 		}
 		line += bytes.Count(text[counted:start], []byte("\n"))
 		counted = start
-		out.hits = append(out.hits, hit{path: rel, line: line, text: excerpt(text[start:end], at-start)})
+		if last := len(out.hits) - 1; last < 0 || out.hits[last].line != line || out.hits[last].path != rel { // pieces overlap
+			out.hits = append(out.hits, hit{path: rel, line: line, text: excerpt(text[start:end], at-start)})
+		}
 		from = end + 1
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
-	"github.com/dustin/go-humanize"
 
 	"plexus/internal/tool"
 )
@@ -265,16 +264,13 @@ func (s *search) text() string {
 }
 
 func (s *search) says(files int) []string {
-	what := "matches"
-	if len(s.hits) == 1 {
-		what = "match"
-	}
-	first := fmt.Sprintf("%d %s in %d of %s files.", len(s.hits), what, files, humanize.Comma(int64(s.files)))
+	searched := count(int64(s.files), "file")
+	first := fmt.Sprintf("%s in %d of %s.", count(int64(len(s.hits)), "match"), files, searched)
 	switch {
 	case s.names:
-		first = fmt.Sprintf("%d names match, %s looked at.", len(s.hits), humanize.Comma(int64(s.files)))
+		first = fmt.Sprintf("%s of %s.", count(int64(len(s.hits)), "match"), count(int64(s.files), "name"))
 	case len(s.hits) == 0:
-		first = fmt.Sprintf("No match in %s files.", humanize.Comma(int64(s.files)))
+		first = "No match in " + searched + "."
 	}
 	says := []string{first}
 	if s.more {

@@ -33,7 +33,7 @@ const (
 	readBytes  = 200_000   // of one file in one read
 	readTotal  = 1_000_000 // of all files in one read
 	readPaths  = 50        // files in one read
-	scanBytes  = 512 << 20 // counted after the part that is shown, to say how long a file is
+	scanBytes  = 128 << 20 // counted after the part that is shown, to say how long a file is
 	listShown  = 1_000     // entries listed
 	listSeen   = 100_000   // entries counted after that
 	dirEntries = 100_000   // taken from one directory

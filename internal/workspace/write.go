@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dustin/go-humanize"
-
 	"plexus/internal/tool"
 )
 
@@ -32,8 +30,8 @@ func writeTool() tool.Tool {
 	}, tool.Handlers[writeInput]{
 		Check: func(in writeInput) error {
 			if len(in.Content) > writeBytes {
-				return tool.Errorf("too-large", "write: the content has %s bytes; at most %s can be written at once. Write the rest with mode append.",
-					humanize.Comma(int64(len(in.Content))), humanize.Comma(writeBytes))
+				return tool.Errorf("too-large", "write: the content has %s; at most %s can be written at once. Write the rest with mode append.",
+					count(int64(len(in.Content)), "byte"), count(writeBytes, "byte"))
 			}
 			return nil
 		},
@@ -92,23 +90,23 @@ func previewWrite(_ context.Context, env tool.Env, in writeInput) (string, error
 	}
 	after := afterWrite(in, before)
 	if !before.comparable() || !after.comparable() {
-		return fmt.Sprintf("(%s: no diff, since the file is large or not text; %s bytes will be written)\n", p.spelled, humanize.Comma(int64(len(in.Content)))), nil
+		return fmt.Sprintf("(%s: no diff, since the file is large or not text; %s will be written)\n", p.spelled, count(int64(len(in.Content)), "byte")), nil
 	}
 	diff, _, _ := unified(p.rel, before, after)
 	return diff, nil
 }
 
 func wrote(spelled string, in writeInput, c tool.Change) string {
-	size := humanize.Comma(int64(len(in.Content))) + " bytes"
+	size := count(int64(len(in.Content)), "byte")
 	switch {
 	case c.Op == "create":
-		return fmt.Sprintf("Created %s: %d lines, %s.", spelled, c.Added, size)
+		return fmt.Sprintf("Created %s: %s, %s.", spelled, count(int64(c.Added), "line"), size)
 	case in.Mode == "append":
 		return fmt.Sprintf("Appended %s to %s.", size, spelled)
 	case c.Cut:
 		return fmt.Sprintf("Wrote %s: %s.", spelled, size)
 	default:
-		return fmt.Sprintf("Wrote %s: %d lines added, %d removed, now %s.", spelled, c.Added, c.Removed, size)
+		return fmt.Sprintf("Wrote %s: %s added, %d removed, now %s.", spelled, count(int64(c.Added), "line"), c.Removed, size)
 	}
 }
 
