@@ -1,0 +1,157 @@
+package plx
+
+import "strings"
+
+// screen is the display reading: paragraphs of notes, answer and text outside of tags, written once and never read again.
+// Notes and answer are cut out of it.
+//
+// White space at the end of a paragraph is kept aside in soft until more of the paragraph comes, and so is whatever else may
+// turn out not to belong to it.
+type screen struct {
+	out  strings.Builder
+	soft []byte
+
+	part  part // the paragraph being written
+	open  bool
+	gapAt int // where its gap to the paragraph before begins
+	from  int // where its text begins
+
+	texts  bool // there is a paragraph of text outside of tags
+	events []Event
+	spans  []span // of events: where their text is in out
+}
+
+// part says what a paragraph belongs to.
+type part struct {
+	kind  EventKind
+	index int
+}
+
+type span struct{ from, to int }
+
+const paragraphGap = "\n\n"
+
+// add writes more of a paragraph and reports whether there was more than white space. With lead, white space at its
+// beginning counts.
+func (s *screen) add(p part, text string, lead bool) bool {
+	n := len(text)
+	for n > 0 && isBlank(text[n-1]) {
+		n--
+	}
+	if n > 0 {
+		from := s.begin(p, lead)
+		if len(s.soft) == 0 && s.out.Len() == s.from && !lead {
+			text, n = trimLead(text, n)
+		}
+		s.out.Write(s.soft)
+		s.soft = s.soft[:0]
+		s.out.WriteString(text[:n])
+		s.mark(p, from)
+	}
+	s.soft = append(s.soft, text[n:]...)
+	return n > 0
+}
+
+func trimLead(text string, n int) (string, int) {
+	i := 0
+	for i < n && isBlank(text[i]) {
+		i++
+	}
+	return text[i:], n - i
+}
+
+// commit writes what was kept aside, but for white space at its end, and reports whether there was anything.
+func (s *screen) commit(p part, lead bool) bool {
+	n := len(s.soft)
+	for n > 0 && isBlank(s.soft[n-1]) {
+		n--
+	}
+	if n == 0 {
+		return false
+	}
+	had := len(s.soft)
+	from := s.begin(p, lead)
+	n -= had - len(s.soft)
+	s.out.Write(s.soft[:n])
+	s.soft = s.soft[:copy(s.soft, s.soft[n:])]
+	s.mark(p, from)
+	return true
+}
+
+// begin opens the paragraph if it is not open, and returns where the event of what follows begins.
+func (s *screen) begin(p part, lead bool) int {
+	from := s.out.Len()
+	if s.open {
+		return from
+	}
+	s.open, s.part, s.gapAt = true, p, from
+	if from > 0 {
+		s.out.WriteString(paragraphGap)
+	}
+	s.from = s.out.Len()
+	if p.kind != EventText || !s.texts {
+		from = s.from // only text outside of tags goes on after a gap
+	}
+	s.texts = s.texts || p.kind == EventText
+	if !lead {
+		i := 0
+		for i < len(s.soft) && isBlank(s.soft[i]) {
+			i++
+		}
+		s.soft = s.soft[:copy(s.soft, s.soft[i:])]
+	}
+	return from
+}
+
+// end closes the paragraph and returns it; what was kept aside is gone.
+func (s *screen) end() string {
+	s.soft = s.soft[:0]
+	if !s.open {
+		return ""
+	}
+	s.open = false
+	return s.out.String()[s.from:]
+}
+
+// mark notes that out has grown since from.
+func (s *screen) mark(p part, from int) {
+	to := s.out.Len()
+	if n := len(s.events); n > 0 {
+		if last := &s.events[n-1]; last.Kind == p.kind && last.Index == p.index && s.spans[n-1].to == from {
+			s.spans[n-1].to = to
+			return
+		}
+	}
+	s.events = append(s.events, Event{Kind: p.kind, Index: p.index})
+	s.spans = append(s.spans, span{from, to})
+}
+
+// report adds an event of a complete action.
+func (s *screen) report(index int, a *Action) {
+	s.events = append(s.events, Event{Kind: EventAction, Index: index, Action: a})
+	s.spans = append(s.spans, span{})
+}
+
+// fill gives the events their texts.
+func (s *screen) fill() {
+	out := s.out.String()
+	for i, sp := range s.spans {
+		if sp.to > sp.from {
+			s.events[i].Text = out[sp.from:sp.to]
+			s.spans[i] = span{}
+		}
+	}
+}
+
+// remove takes a closed paragraph out again. Events that were reported stay as they are.
+func (s *screen) remove(from, to int) {
+	s.fill()
+	old := s.out.String()
+	s.out = strings.Builder{}
+	s.out.WriteString(old[:from])
+	rest := old[to:]
+	if from == 0 {
+		rest = strings.TrimPrefix(rest, paragraphGap)
+	}
+	s.out.WriteString(rest)
+}
