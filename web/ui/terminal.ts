@@ -3,7 +3,7 @@
 
 // CSI, OSC and two-byte escapes; the OSC body is bounded so that a stray introducer cannot eat the output.
 const escapes = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)|[@-Z\\^_=>])/g;
-const unfinished = /\x1b(?:\[[0-?]{0,256}[ -/]{0,256}|\][^\x07\x1b]{0,4096}|)$/;
+const unfinished = /\x1b(?:\[[0-?]{0,256}[ -/]{0,256}|\][^\x07\x1b]{0,4096}\x1b?|)$/;
 
 /** A line longer than this is passed on in pieces: a progress line is never that long. */
 const longest = 8192;
