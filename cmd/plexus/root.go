@@ -76,7 +76,7 @@ func (a app) root() *cobra.Command {
 		Long: "Plexus turns a chat page, or any OpenAI-compatible model, into a coding agent that works in folders you approved.\n" +
 			"Without a command it serves the web UI at http://localhost:8765.",
 		Example:       "  plexus                         serve, then open the UI with `plexus open`\n  plexus demo                    watch it fix a bug on a practice site\n  plexus run -C . \"run the tests and mend what fails\"",
-		Args:          cobra.NoArgs,
+		Args:          noCommand,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE:          serve.RunE,
@@ -95,6 +95,18 @@ func (a app) root() *cobra.Command {
 	add("look", a.doctor(), a.tool(), a.classify(), a.parse(), a.practice(), a.version())
 	root.AddCommand(exitCodes())
 	return root
+}
+
+// noCommand refuses arguments of the root, which are misspelt commands.
+func noCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("unknown command %q", args[0])
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		text += "; did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return usage("%s\nRun `plexus --help`.", text)
 }
 
 func exitCodes() *cobra.Command {

@@ -155,6 +155,22 @@ func (r *rig) inState(turn store.Turn, state store.TurnState) store.Turn {
 	return got
 }
 
+// question waits for an open approval of the thread.
+func (r *rig) question(thread string) store.Approval {
+	r.t.Helper()
+	var a store.Approval
+	r.until(thread, func(u store.Update) bool {
+		if u.Event == nil || u.Event.Kind != store.EventApproval {
+			return false
+		}
+		if err := json.Unmarshal(u.Event.Body, &a); err != nil {
+			r.t.Fatal(err)
+		}
+		return a.State == "pending"
+	})
+	return a
+}
+
 // story is what was recorded, for failures.
 func (r *rig) story(thread string) string {
 	events, err := r.store.Events(context.Background(), thread, 0, 1000)
@@ -337,15 +353,14 @@ steps:
     reply: '{plx:done}ok{/plx:done}'
 `)
 	turn := r.submit(th, "go")
-	r.inState(turn, store.TurnWaiting)
-	open, err := r.store.Approvals(t.Context(), "pending")
-	if err != nil || len(open) != 1 || open[0].Command != "echo asked >> trace" {
-		t.Fatalf("open questions: %+v, %v", open, err)
+	asked := r.question(th.ID)
+	if asked.Command != "echo asked >> trace" || len(asked.Reasons) == 0 {
+		t.Fatalf("the question is %+v", asked)
 	}
 	if _, err := os.Stat(filepath.Join(r.dir, "trace")); err == nil {
 		t.Error("something ran before the answer")
 	}
-	if _, err := r.gate.Answer(t.Context(), open[0].ID, gate.Answer{Allow: true, By: "cli"}); err != nil {
+	if _, err := r.gate.Answer(t.Context(), asked.ID, gate.Answer{Allow: true, By: "cli"}); err != nil {
 		t.Fatal(err)
 	}
 	r.inState(turn, store.TurnAnswered)
@@ -363,12 +378,8 @@ steps:
     reply: '{plx:done}understood{/plx:done}'
 `)
 	turn := r.submit(th, "go")
-	r.inState(turn, store.TurnWaiting)
-	open, err := r.store.Approvals(t.Context(), "pending")
-	if err != nil || len(open) != 1 {
-		t.Fatal(open, err)
-	}
-	if _, err := r.gate.Answer(t.Context(), open[0].ID, gate.Answer{Reason: "keep the data", By: "ui"}); err != nil {
+	asked := r.question(th.ID)
+	if _, err := r.gate.Answer(t.Context(), asked.ID, gate.Answer{Reason: "keep the data", By: "ui"}); err != nil {
 		t.Fatal(err)
 	}
 	r.inState(turn, store.TurnAnswered)
@@ -385,7 +396,7 @@ steps:
     reply: '{plx:done}ok{/plx:done}'
 `)
 	turn := r.submit(th, "go")
-	r.inState(turn, store.TurnWaiting)
+	r.question(th.ID)
 	r.restart()
 	open, err := r.store.Approvals(t.Context(), "pending")
 	if err != nil || len(open) != 1 {

@@ -43,6 +43,9 @@ func (l *Loop) run(ctx context.Context, row store.Turn, resumed bool) (bool, err
 	if l.ctx.Err() != nil {
 		return false, nil // shut down: the state stays as it is, for the next start
 	}
+	if err != nil && errors.Is(context.Cause(ctx), engine.ErrStopped) {
+		err = engine.ErrStopped // whatever it was that noticed first
+	}
 	// The turn's own context may be what ended it; its end must be written all the same.
 	return t.end(context.WithoutCancel(ctx), answer, err)
 }
@@ -230,9 +233,12 @@ func (t *turn) move(ctx context.Context, m store.TurnMove) error {
 	return nil
 }
 
-// add writes an outgoing message of this turn.
+// add writes a message of this turn; a reply is final only when it is complete.
 func (t *turn) add(ctx context.Context, m store.Message) (store.Message, error) {
-	m.Thread, m.Turn, m.Round, m.Final = t.turn.Thread, t.turn.ID, t.turn.Round, true
+	m.Thread, m.Turn, m.Final = t.turn.Thread, t.turn.ID, m.Kind != store.MessageReply
+	if m.Round == 0 {
+		m.Round = t.turn.Round
+	}
 	out, err := t.l.cfg.Store.AddMessage(ctx, m)
 	if err != nil {
 		return store.Message{}, fmt.Errorf("record the %s message: %w", m.Kind, err)

@@ -3,6 +3,7 @@ package server
 import (
 	"errors"
 	"net/http"
+	"slices"
 
 	"plexus/internal/config"
 )
@@ -62,10 +63,10 @@ func (s *Server) setSecret(w http.ResponseWriter, r *http.Request) error {
 	if err := decode(r, &in); err != nil {
 		return err
 	}
-	if in.Value == "" {
-		return bad("empty-secret", "The value is empty.", "")
-	}
 	name := r.PathValue("name")
+	if in.Value == "" && slices.Contains(config.SecretNames(), name) {
+		return bad("empty-secret", "The value is empty, so nothing was kept.", "")
+	}
 	if err := s.cfg.Secrets.Set(r.Context(), name, config.Secret(in.Value)); err != nil {
 		return err
 	}

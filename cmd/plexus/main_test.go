@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"plexus": main})
+}
+
+// The command line, script by script. Each has a home of its own and an OpenAI-compatible server at $API.
+func TestScripts(t *testing.T) {
+	api := httptest.NewServer(http.HandlerFunc(answerAPI))
+	t.Cleanup(api.Close)
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata",
+		Setup: func(env *testscript.Env) error {
+			home := filepath.Join(env.WorkDir, ".home")
+			project := filepath.Join(env.WorkDir, "project")
+			env.Setenv("PLEXUS_HOME", home)
+			env.Setenv("NO_COLOR", "1")
+			env.Setenv("SHELL", "/bin/sh")
+			env.Setenv("API", api.URL)
+			return os.MkdirAll(project, 0o755)
+		},
+	})
+}
+
+// answerAPI is the foreign side: a chat completions server with one answer, and one for each way to fail.
+func answerAPI(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case strings.HasPrefix(r.URL.Path, "/unauthorized/"):
+		http.Error(w, `{"error":{"message":"bad key sk-hidden"}}`, http.StatusUnauthorized)
+	case strings.HasPrefix(r.URL.Path, "/limited/"):
+		w.Header().Set("Retry-After", "120")
+		http.Error(w, `{"error":{"message":"slow down"}}`, http.StatusTooManyRequests)
+	case strings.HasPrefix(r.URL.Path, "/broken/"):
+		http.Error(w, "<html>oops</html>", http.StatusInternalServerError)
+	case strings.HasPrefix(r.URL.Path, "/nonsense/"):
+		_, _ = w.Write([]byte("hello, this is no JSON"))
+	case r.URL.Path == "/v1/chat/completions":
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = w.Write([]byte("data: {\"id\":\"c1\",\"model\":\"tiny\",\"choices\":[{\"delta\":{\"content\":\"{plx:done}Hello from the API.\"}}]}\n\n" +
+			"data: {\"choices\":[{\"delta\":{\"content\":\"{/plx:done}\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"))
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+func TestNearestFlag(t *testing.T) {
+	a := app{}
+	cmd := a.runTask()
+	for given, want := range map[string]string{"modle": "model", "levl": "level", "treadh": "thread", "dir": "directory", "jsno": "json", "zzzzzz": ""} {
+		if got := nearestFlag(cmd, given); got != want {
+			t.Errorf("--%s suggests %q, want %q", given, got, want)
+		}
+	}
+}
+
+func TestClean(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain\ttext\n":       "plain\ttext\n",
+		"\x1b[31mred\x1b[0m":  "[31mred[0m",
+		"\x1b]0;title\x07":    "]0;title",
+		"back\bspace\rreturn": "backspacereturn",
+		"c1\u009bcsi":         "c1csi",
+		"\u202eright-to-left": "right-to-left",
+		"日本語 é":               "日本語 é",
+	} {
+		if got := clean(in); got != want {
+			t.Errorf("clean(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestExitCodes(t *testing.T) {
+	tests := []struct {
+		end  ending
+		want int
+	}{
+		{ending{Status: "answered"}, exitOK},
+		{ending{Status: "answered", Denied: true}, exitDenied},
+		{ending{Status: "failed"}, exitFailed},
+		{ending{Status: "failed", Denied: true}, exitFailed},
+		{ending{Status: "stopped"}, exitStopped},
+	}
+	for _, tt := range tests {
+		if got := tt.end.code(); got != tt.want {
+			t.Errorf("%+v gives %d, want %d", tt.end, got, tt.want)
+		}
+	}
+}
+
+func TestPathsError(t *testing.T) {
+	var out strings.Builder
+	a := app{in: strings.NewReader(""), out: &out, err: &out, paths: terminal().paths}
+	t.Setenv("PLEXUS_HOME", "/dev/null/home")
+	if code := run(context.Background(), []string{"folders"}, a); code != exitError || !strings.Contains(out.String(), "/dev/null/home") {
+		t.Errorf("exit %d: %s", code, out.String())
+	}
+}
