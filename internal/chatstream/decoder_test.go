@@ -178,6 +178,10 @@ func turns() []turnTest {
 			open("f1", SourceFetch), data("f1", sse(encoding, final(0, "a"), say("Hello wo"))), cut("f1"),
 			fetched("f2", encoding, final(0, "a"), say("Hello"), more(" world"), finish(true), done)), outcome{
 			Text: "Hello world", Facts: facts("closed cut off", "end"), Ended: true}},
+		{"cut within an event, and resumed with that event", steps(
+			open("f1", SourceFetch), data("f1", sse(encoding, final(0, "a"), say("one "))+strings.TrimRight(sse(more("two ")), "\n")+"\n"), cut("f1"),
+			fetched("f2", more("two "), more("three"), finish(true), done)), outcome{
+			Text: "one two three", Facts: facts("closed cut off", "end"), Ended: true}},
 		{"thoughts told again", steps(
 			open("f1", SourceFetch), data("f1", sse(encoding, header(0, "t", "assistant", `{"content_type":"thoughts","thoughts":[]}`, ""),
 				`delta|{"p":"/message/content/thoughts","o":"append","v":[{"summary":"Plan","content":"Loo"}]}`)), cut("f1"),

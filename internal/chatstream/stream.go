@@ -340,7 +340,13 @@ func (s *stream) closed(clean bool) {
 	if d.ended {
 		return
 	}
-	s.reader.flush(s.event)
+	switch {
+	case s.reader.skip:
+		s.reader.lost()
+	case clean && string(s.reader.pending()) == "[DONE]":
+		s.endMark()
+	}
+	// Any other event that no empty line has closed does not count: a page that goes on elsewhere asks for it again.
 	if d.ended || s.done || s.foreign {
 		return
 	}

@@ -1,6 +1,7 @@
 package chattab
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -82,27 +83,68 @@ func noticeFault(n *link.SiteNotice) *loop.Fault {
 	return f
 }
 
+// siteCodes are the faults that the site's own codes stand for.
+var siteCodes = map[string]string{
+	"message_length_exceeds_limit": loop.FaultTooLong,
+	"rate_limit_exceeded":          loop.FaultRateLimited,
+}
+
+// refusal is the site's answer to a message that it did not take.
+type refusal struct {
+	status int
+	body   strings.Builder
+}
+
+// maxRefusal bounds what is read of such an answer.
+const maxRefusal = 64 << 10
+
+func (r *refusal) read(data string) {
+	if r.body.Len() < maxRefusal {
+		r.body.WriteString(data[:min(len(data), maxRefusal-r.body.Len())])
+	}
+}
+
+func (r *refusal) fault() *loop.Fault {
+	var w struct {
+		Detail json.RawMessage `json:"detail"`
+	}
+	var detail struct {
+		Code    string `json:"code"`
+		Message string `json:"message"`
+	}
+	if json.Unmarshal([]byte(r.body.String()), &w) == nil && json.Unmarshal(w.Detail, &detail.Message) != nil {
+		_ = json.Unmarshal(w.Detail, &detail) // of another shape: there are no words then
+	}
+	if code, ok := siteCodes[detail.Code]; ok {
+		return unsent(fault(code, detail.Message))
+	}
+	return statusFault(r.status, detail.Message)
+}
+
 // statusFault is the fault that the answer to a message's request stands for, nil if it was taken. Such a message did not arrive,
-// except where the server itself failed.
-func statusFault(status int) *loop.Fault {
-	detail := fmt.Sprintf("HTTP status %d", status)
+// except where the server itself failed. words are the site's.
+func statusFault(status int, words string) *loop.Fault {
+	if words == "" {
+		words = fmt.Sprintf("HTTP status %d", status)
+	}
+	code := loop.FaultSiteError
 	switch {
 	case status < 400:
 		return nil
+	case status >= 500:
+		return fault(code, words)
 	case status == 413:
-		return unsent(fault(loop.FaultTooLong, detail))
+		code = loop.FaultTooLong
 	case status == 429:
-		return unsent(fault(loop.FaultRateLimited, detail))
+		code = loop.FaultRateLimited
 	case status == 401:
-		return unsent(fault(loop.FaultSignedOut, detail))
+		code = loop.FaultSignedOut
 	case status == 403:
-		return unsent(fault(loop.FaultVerification, detail))
+		code = loop.FaultVerification
 	case status == 404:
-		return unsent(fault(loop.FaultChatGone, detail))
-	case status < 500:
-		return unsent(fault(loop.FaultSiteError, detail))
+		code = loop.FaultChatGone
 	}
-	return fault(loop.FaultSiteError, detail)
+	return unsent(fault(code, words))
 }
 
 // responseCodes are the faults that a failed command of the extension stands for when it was tried for the last time.

@@ -23,6 +23,8 @@ type reading struct {
 	next    int64                        // number of the frame that is due
 	ahead   map[int64]*link.StreamUpdate // that came before their turn
 	whole   map[string]bool              // streams that come in whole messages
+	sends   map[string]bool              // streams that answer the request which carried the message
+	refusal *refusal                     // what that answer is if it is no stream
 	held    int                          // bytes at the browser that were not acknowledged
 
 	model     string
@@ -39,7 +41,7 @@ type reading struct {
 }
 
 func newReading(conversation string) reading {
-	r := reading{decoder: chatstream.New(), next: 1, ahead: map[int64]*link.StreamUpdate{}, whole: map[string]bool{}, life: time.Now()}
+	r := reading{decoder: chatstream.New(), next: 1, ahead: map[int64]*link.StreamUpdate{}, whole: map[string]bool{}, sends: map[string]bool{}, life: time.Now()}
 	r.decoder.Expect(conversation)
 	return r
 }
@@ -100,21 +102,18 @@ func (s *session) decode(u *link.StreamUpdate) {
 	var updates []chatstream.Update
 	switch u.Event {
 	case "open":
-		if f := statusFault(u.Status); f != nil && s.m.site.isSend(u.URL) {
+		r.opened(u, s.m.site.isSend(u.URL))
+		if f := statusFault(u.Status, ""); f != nil && r.sends[u.Stream] {
 			r.complain(f, s.graceFor(f.Code))
 		}
-		r.whole[u.Stream] = u.Source != string(chatstream.SourceFetch)
-		r.decoder.Open(u.Stream, chatstream.Source(u.Source), u.URL)
 	case "data":
-		updates = r.decoder.Data(u.Stream, []byte(u.Data))
-	case "close":
-		updates = r.decoder.Close(u.Stream, true)
-	case "error":
-		if r.whole[u.Stream] {
-			r.suspect = "the page left out a message" // or its socket failed: the page opens another
+		if r.refusal != nil && r.sends[u.Stream] {
+			r.refusal.read(u.Data)
 			break
 		}
-		updates = r.decoder.Close(u.Stream, false)
+		updates = r.decoder.Data(u.Stream, []byte(u.Data))
+	case "close", "error":
+		updates = s.ended(u)
 	}
 	for _, up := range updates {
 		if s.err == nil {
@@ -122,6 +121,36 @@ func (s *session) decode(u *link.StreamUpdate) {
 		}
 	}
 	s.keepAlive()
+}
+
+// opened notes what is to be known of a stream.
+func (r *reading) opened(u *link.StreamUpdate, send bool) {
+	r.sends[u.Stream] = send
+	r.whole[u.Stream] = u.Source != string(chatstream.SourceFetch)
+	if send && u.Status >= 400 {
+		r.refusal = &refusal{status: u.Status}
+	}
+	r.decoder.Open(u.Stream, chatstream.Source(u.Source), u.URL)
+}
+
+// ended acts on the end of a stream, or on a message that was left out of one.
+func (s *session) ended(u *link.StreamUpdate) []chatstream.Update {
+	r := &s.reading
+	switch {
+	case u.Event == "error" && r.whole[u.Stream]:
+		r.suspect = "the page left out a message of the site"
+		return nil
+	case r.sends[u.Stream] && r.refusal != nil:
+		f := r.refusal.fault()
+		r.trouble = nil
+		r.complain(f, s.graceFor(f.Code))
+	case r.sends[u.Stream] && u.Data == "network":
+		r.complain(fault(loop.FaultNetwork, ""), s.graceFor(loop.FaultNetwork))
+	}
+	if soon := time.Now().Add(s.m.timing.trouble / 10); r.trouble != nil && !r.whole[u.Stream] && soon.Before(r.patience) {
+		r.patience = soon // what the stream complained of is its last word
+	}
+	return r.decoder.Close(u.Stream, u.Event == "close")
 }
 
 // update acts on one fact of the streams.
@@ -178,12 +207,9 @@ func (s *session) userMessage(id string) {
 
 // streamFault is the fault that an error in the stream stands for.
 func streamFault(u chatstream.Update) *loop.Fault {
-	code := loop.FaultSiteError
-	switch u.Code {
-	case "message_length_exceeds_limit":
-		code = loop.FaultTooLong
-	case "rate_limit_exceeded":
-		code = loop.FaultRateLimited
+	code, ok := siteCodes[u.Code]
+	if !ok {
+		code = loop.FaultSiteError
 	}
 	text := u.Text
 	if text == "" {

@@ -16,6 +16,7 @@ import (
 
 	"plexus/internal/link"
 	"plexus/internal/loop"
+	"plexus/internal/store"
 )
 
 // Browsers is where the connected browsers are found; a *link.Hub.
@@ -33,7 +34,7 @@ type Memory interface {
 // Config is what a Model needs.
 type Config struct {
 	Hub     Browsers
-	Consent func(context.Context) bool // whether the person agreed that the site is driven
+	Consent func(context.Context) bool // whether the person agreed that the site is driven; nil for no
 	Memory  Memory                     // of each folder's project; nil for none: it is then found by name
 	Log     *slog.Logger               // nil for none
 }
@@ -97,6 +98,21 @@ var defaultTiming = timing{
 	watch:   4 * time.Second,
 	silence: 3 * time.Minute,
 	alive:   15 * time.Second,
+}
+
+// Release closes the tab of a thread that needs it no more. A browser that is not there keeps the tab.
+func (m *Model) Release(ctx context.Context, chat store.Chat) error {
+	peer, ok := m.cfg.Hub.Peer(chat.Browser)
+	if !ok {
+		return nil
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, m.timing.command, errSlow)
+	defer cancel()
+	err := peer.Command(ctx, link.CloseTab{Thread: chat.Thread}, nil)
+	if code(err) == "no-tab" {
+		return nil
+	}
+	return err
 }
 
 // Send delivers req.Text as the next message of the thread's chat and returns the complete reply.

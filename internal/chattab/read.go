@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"time"
 
 	"plexus/internal/link"
@@ -109,7 +110,7 @@ func (s *session) troubled(ctx context.Context) error {
 		s.reading.trouble = nil
 		return nil
 	}
-	return s.fromPage(ctx, 3*s.m.timing.trouble, f)
+	return s.fromPage(ctx, s.m.timing.trouble/2, f)
 }
 
 // unproved is called when what carried the reply has ended and nothing has come since. A page that is still at it gets more time;
@@ -280,19 +281,17 @@ func (s *session) shown(ctx context.Context) string {
 	if err != nil || facts.Generating {
 		return ""
 	}
-	var text string
+	var parts []string
 	below := false
 	for _, m := range facts.Messages {
-		switch m.Role {
-		case "user":
-			below = s.receipt != "" && m.ID == s.receipt || alike(m.Text, s.req.Text)
-			text = ""
-		case "assistant":
-			if below && m.Text != "" {
-				text = m.Text
-			}
+		switch {
+		case m.Role == "user":
+			below, parts = s.receipt != "" && m.ID == s.receipt || alike(m.Text, s.req.Text), nil
+		case below && m.Role == "assistant" && m.Text != "":
+			parts = append(parts, m.Text)
 		}
 	}
+	text := strings.Join(parts, "\n\n")
 	if len(text) >= maxShown {
 		return "" // it may have been cut
 	}

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"plexus/internal/link"
 	"plexus/internal/loop"
 	"plexus/internal/store"
@@ -258,6 +260,47 @@ func TestReading(t *testing.T) {
 				tt.check(t, w.b, f)
 			}
 		})
+	}
+}
+
+// TestFramesInAnyOrder loses, repeats and shuffles frames: as long as the browser has them, the reply is whole.
+func TestFramesInAnyOrder(t *testing.T) {
+	const reply = "one two three four five six seven eight"
+	rapid.Check(t, func(rt *rapid.T) {
+		w := newWorld(t)
+		w.b.on("proceed", func(b *browser, m message) {
+			posted(b, m)
+			conn := b.conn
+			b.conn = nil
+			b.stream(wire(reply))
+			b.conn = conn
+			order := rapid.Permutation(b.frames).Draw(rt, "order")
+			keep := rapid.SliceOfN(rapid.IntRange(0, 2), len(order), len(order)).Draw(rt, "times each is sent")
+			for i, f := range order {
+				for range keep[i] {
+					b.write(f)
+				}
+			}
+			b.frame(link.StreamUpdate{Event: "open", Source: "fetch"}) // the last one is seen, so that a loss shows
+		})
+		w.b.connect()
+		var r recorder
+		got, err := w.model.Send(t.Context(), later(store.DeliveryNone), &r)
+		if err != nil || got.Text != reply || r.text.String() != reply {
+			rt.Fatalf("got %+v, streamed %q, %v", got, r.text.String(), err)
+		}
+		w.hub.Close()
+	})
+}
+
+// BenchmarkRound is a round's own cost: a message and its short reply, over a real link on the loopback.
+func BenchmarkRound(b *testing.B) {
+	w := newWorld(b)
+	w.b.connect()
+	for b.Loop() {
+		if _, err := w.model.Send(b.Context(), later(store.DeliveryNone), &recorder{}); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 

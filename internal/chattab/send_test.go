@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -97,6 +98,7 @@ func TestSending(t *testing.T) {
 		set    func(b *browser)
 		code   string // of the fault; "" for a reply
 		unsent bool
+		words  string // that the fault repeats
 		clicks int
 		sends  int
 		text   string
@@ -143,6 +145,40 @@ func TestSending(t *testing.T) {
 		{name: "too long, said by the server", code: loop.FaultTooLong, unsent: true, clicks: 1, sends: 1, set: func(b *browser) {
 			b.on("proceed", then(posted, func(b *browser, m message) { b.openStream(413) }))
 		}},
+		{name: "too long, said by the server's code", code: loop.FaultTooLong, unsent: true, clicks: 1, sends: 1, set: func(b *browser) {
+			b.on("proceed", then(posted, func(b *browser, m message) {
+				b.openStream(400)
+				b.data(`{"detail":{"code":"message_length_exceeds_limit","message":"Shorter, please."}}`)
+				b.frame(link.StreamUpdate{Event: "close"})
+			}))
+		}},
+		{name: "risk control", code: loop.FaultVerification, unsent: true, words: "Unusual activity", clicks: 1, sends: 1, set: func(b *browser) {
+			b.on("proceed", then(posted, func(b *browser, m message) {
+				b.openStream(403)
+				b.data(`{"detail":"Unusual activity has been seen."}`)
+				b.frame(link.StreamUpdate{Event: "close"})
+			}))
+		}},
+		{name: "server error with a page of HTML", code: loop.FaultSiteError, words: "HTTP status 502", clicks: 1, sends: 1, set: func(b *browser) {
+			b.w.model.timing.trouble = 20 * time.Millisecond
+			b.on("proceed", then(posted, func(b *browser, m message) {
+				b.openStream(502)
+				b.data("<html>Bad gateway</html>")
+				b.frame(link.StreamUpdate{Event: "close"})
+			}))
+		}},
+		{name: "network failure of the request", code: loop.FaultNetwork, clicks: 1, sends: 1, set: func(b *browser) {
+			b.w.model.timing.trouble = 20 * time.Millisecond
+			b.on("proceed", then(posted, func(b *browser, m message) {
+				b.openStream(0)
+				b.frame(link.StreamUpdate{Event: "error", Data: "network"})
+			}))
+		}},
+		{name: "the page is lost after the click, and the message is not there", clicks: 2, sends: 2, text: "Hello", set: func(b *browser) {
+			look := b.handlers["look_page"][0]
+			b.on("look_page", refuse("page-lost"), look)
+			b.on("proceed", clickFails("page-lost"), post("Hello"))
+		}},
 		{name: "rate limit, said by the server", code: loop.FaultRateLimited, unsent: true, clicks: 1, sends: 1, set: func(b *browser) {
 			b.on("proceed", then(posted, func(b *browser, m message) { b.openStream(429) }))
 		}},
@@ -186,8 +222,8 @@ func TestSending(t *testing.T) {
 				t.Fatal(err)
 			case tt.code != "" && (f == nil || f.Code != tt.code || f.Unsent != tt.unsent):
 				t.Fatalf("got %+v (%v), want %s, unsent %v", f, err, tt.code, tt.unsent)
-			case f != nil && (f.Text == "" || f.Todo == ""):
-				t.Errorf("no words: %+v", f)
+			case f != nil && (f.Text == "" || f.Todo == "" || !strings.Contains(f.Text, tt.words)):
+				t.Errorf("words: %+v", f)
 			}
 			if reply.Text != tt.text {
 				t.Errorf("reply %q, want %q", reply.Text, tt.text)
@@ -230,6 +266,25 @@ func TestConsentAndBrowser(t *testing.T) {
 	}
 	if _, err := w.model.Recover(t.Context(), later(store.DeliveryAccepted), &recorder{}); !errors.As(err, &f) || f.Code != loop.FaultNoBrowser || f.Unsent {
 		t.Errorf("without a browser, message accepted: %v", err)
+	}
+}
+
+func TestRelease(t *testing.T) {
+	w := newWorld(t)
+	chat := later(store.DeliveryNone).Chat
+	if err := w.model.Release(t.Context(), chat); err != nil {
+		t.Errorf("without a browser: %v", err)
+	}
+	w.b.connect()
+	if _, err := w.hub.Wait(t.Context(), chat.Browser); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.model.Release(t.Context(), chat); err != nil || w.b.log[0].Thread != chat.Thread {
+		t.Errorf("%v, %v", err, w.b.log)
+	}
+	w.b.on("close_tab", refuse("no-tab"))
+	if err := w.model.Release(t.Context(), chat); err != nil {
+		t.Errorf("without a tab: %v", err)
 	}
 }
 

@@ -47,7 +47,7 @@ func (m *Model) begin(ctx context.Context, req loop.Send, on loop.Observer) (*se
 	s := &session{m: m, req: req, on: on, chat: req.Chat, receipt: req.Receipt,
 		log: m.cfg.Log.With(slog.String("thread", req.Thread.ID), slog.String("turn", req.Turn), slog.String("message", req.Message))}
 	s.reading = newReading(req.Chat.Provider)
-	if !m.cfg.Consent(ctx) {
+	if m.cfg.Consent == nil || !m.cfg.Consent(ctx) {
 		return nil, s.atFirst(fault(loop.FaultConsent, ""))
 	}
 	if err := s.connect(ctx); err != nil {
@@ -88,7 +88,11 @@ func (s *session) connect(ctx context.Context) error {
 			if s.dispatched || s.accepted {
 				return fault(loop.FaultLinkLost, "")
 			}
-			return s.atFirst(fault(loop.FaultNoBrowser, ""))
+			f := s.atFirst(fault(loop.FaultNoBrowser, ""))
+			if browser != "" {
+				f.Text = "The browser that has this thread's chat is not connected."
+			}
+			return f
 		}
 	}
 	s.close()

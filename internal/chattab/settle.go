@@ -99,6 +99,10 @@ func (s *session) prove(ctx context.Context) (p proof, draft bool, err error) {
 	for range tries {
 		var facts link.PageFacts
 		err := s.command(ctx, s.m.timing.command, link.LookPage{Thread: s.req.Thread.ID, Tab: s.tab}, &facts)
+		if retryable(code(err)) && s.chat.Provider != "" {
+			err = s.openTab(ctx, s.chat.URL) // the tab or its page is lost: the next look sees a fresh one
+			facts.Composer = "missing"
+		}
 		if err != nil {
 			return unclear, false, s.blind(err)
 		}

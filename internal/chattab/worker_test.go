@@ -23,7 +23,7 @@ import (
 
 // world is a Model on a real link, and the browser at its other end, which these tests play.
 type world struct {
-	t     *testing.T
+	t     testing.TB
 	hub   *link.Hub
 	model *Model
 	url   string
@@ -38,7 +38,7 @@ type world struct {
 var short = timing{
 	browser: 3 * time.Second, command: 3 * time.Second, open: 3 * time.Second, project: 3 * time.Second, submit: 3 * time.Second,
 	settle: 300 * time.Millisecond, retry: time.Millisecond, draft: 100 * time.Millisecond, look: 5 * time.Millisecond, proof: 30 * time.Millisecond,
-	gap: 300 * time.Millisecond, closed: 30 * time.Millisecond, trouble: 100 * time.Millisecond, page: 400 * time.Millisecond,
+	gap: 300 * time.Millisecond, closed: 30 * time.Millisecond, trouble: 100 * time.Millisecond, page: 800 * time.Millisecond,
 	watch: 20 * time.Millisecond, silence: 3 * time.Second, alive: time.Hour,
 }
 
@@ -52,7 +52,7 @@ func (approved) Browser(_ context.Context, id string) (link.Browser, bool, error
 }
 func (approved) SaveBrowser(context.Context, link.Browser) error { return nil }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	t.Helper()
 	w := &world{t: t, agree: true, settings: map[string]string{}}
 	w.hub = link.NewHub(link.Options{Store: approved{}, Version: "1.0"})
@@ -89,7 +89,7 @@ type message struct {
 
 // browser plays the extension and the page: it answers commands, and remembers across connections what a worker does.
 type browser struct {
-	t *testing.T
+	t testing.TB
 	w *world
 
 	mu       sync.Mutex
@@ -114,7 +114,7 @@ const (
 	messageID    = "user-message-1"
 )
 
-func newBrowser(t *testing.T, w *world) *browser {
+func newBrowser(t testing.TB, w *world) *browser {
 	b := &browser{t: t, w: w, handlers: map[string][]handler{}, drop: map[int64]bool{}}
 	b.page = link.PageFacts{URL: chatAddress, ConversationID: conversation, Composer: "ready"}
 	null := func(b *browser, m message) { b.respond(m, nil) }
@@ -129,6 +129,7 @@ func newBrowser(t *testing.T, w *world) *browser {
 	b.on("look_page", func(b *browser, m message) { b.respond(m, b.page) })
 	b.on("resume_frames", resume)
 	b.on("recover_turn", func(b *browser, m message) { b.respond(m, link.RecoverResult{Found: true}) })
+	b.on("close_tab", null)
 	b.on("ack_frames", func(*browser, message) {})
 	return b
 }
