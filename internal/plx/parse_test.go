@@ -1,3 +1,9 @@
 package plx
-type row struct{ name, text string; rendered bool; want Reply }
+
+type row struct {
+	name, text string
+	rendered   bool
+	want       Reply
+}
+
 var replies = []row{}
