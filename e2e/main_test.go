@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -79,10 +80,12 @@ func (h *home) env() []string {
 	return append(os.Environ(), "PLEXUS_HOME="+h.dir, "NO_COLOR=1", "SHELL=/bin/sh")
 }
 
-// start runs `plexus serve` and waits until it answers.
-func (h *home) start() {
+// start runs `plexus serve` on any free port and waits until it answers.
+func (h *home) start() { h.startAt(0) }
+
+func (h *home) startAt(port int) {
 	h.t.Helper()
-	cmd := exec.Command(binary, "serve", "--port", "0")
+	cmd := exec.Command(binary, "serve", "--port", strconv.Itoa(port))
 	cmd.Env = h.env()
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()

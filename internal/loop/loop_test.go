@@ -374,7 +374,7 @@ func TestDenialIsAResult(t *testing.T) {
 	th := r.thread(`
 steps:
   - reply: '{plx:run approval="required"}rm -rf data{/plx:run}'
-  - expect: ['status="denied"', 'keep the data', '(?i)not retry']
+  - expect: ['status="denied"', 'keep the data', '(?i)not try it again']
     reply: '{plx:done}understood{/plx:done}'
 `)
 	turn := r.submit(th, "go")
