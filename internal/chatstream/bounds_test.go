@@ -146,6 +146,30 @@ func TestNothingChangesAfterTheEnd(t *testing.T) {
 	}
 }
 
+func TestFinishTellsWhatWasHeldBack(t *testing.T) {
+	_, d := run(steps(open("f1", SourceFetch), data("f1", sse(final(0, "a"), say("see \ue200cite\ue202turn0"), final(1, "b"), say("more")))), 0)
+	if d.Text() != "see " {
+		t.Errorf("told %q before the end", d.Text())
+	}
+	got := d.Finish()
+	want := []Update{{Kind: KindText, Text: "\ue200cite\ue202turn0\n\nmore"}, {Kind: KindEnd}}
+	if diff := cmp.Diff(want, got); diff != "" || !d.Ended() {
+		t.Error(diff)
+	}
+	if again := d.Finish(); again != nil {
+		t.Errorf("told again: %v", again)
+	}
+}
+
+func TestSocketMessageIsBounded(t *testing.T) {
+	d := New()
+	d.Open("w", SourceWebSocket, "")
+	got := d.Data("w", make([]byte, MaxEvent+1))
+	if len(got) != 1 || got[0].Kind != KindGap {
+		t.Errorf("got %v", got)
+	}
+}
+
 func TestExpectedConversation(t *testing.T) {
 	d := New()
 	d.Expect("conv-9")

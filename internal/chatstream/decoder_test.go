@@ -80,6 +80,14 @@ func turns() []turnTest {
 			header(1, "r", "assistant", `{"content_type":"reasoning_recap","content":"Thought for 4s"}`, `"recipient":"all"`),
 			final(2, "a"), say("Done"), finish(true), done), outcome{
 			Text: "Done", Reasoning: "Plan\nLook at it now.\n\nDo\nEdit.\n\nThought for 4s", Facts: facts("end"), Ended: true}},
+		{"thoughts replaced and told in parts", fetched("f1", encoding,
+			header(0, "t", "assistant", `{"content_type":"thoughts","thoughts":[{"summary":"A","content":"a"}]}`, ""),
+			`delta|{"p":"/message/content/thoughts","o":"replace","v":[{"summary":"A","content":"ab"}]}`,
+			`delta|{"p":"/message/content/thoughts/0","o":"replace","v":{"summary":"A","content":"abc"}}`,
+			`delta|{"p":"/message/content/thoughts/1/summary","o":"append","v":"B"}`,
+			`delta|{"p":"/message/content/thoughts/1","o":"remove"}`, `delta|{"p":"/message/content/thoughts/x/content","o":"append","v":"no"}`,
+			final(1, "a"), say("ok"), finish(true), done), outcome{
+			Text: "ok", Reasoning: "A\nabc\n\nB", Facts: facts("end"), Ended: true}},
 		{"commentary is reasoning", fetched("f1", encoding,
 			header(0, "p", "assistant", emptyText, `"recipient":"all","channel":"commentary"`), say("I look first."), finish(false),
 			final(1, "a"), say("ok"), finish(true), done), outcome{
@@ -144,6 +152,22 @@ func turns() []turnTest {
 			header(0, "a", "assistant", emptyText, `"recipient":"all","channel":"commentary","metadata":{"model_slug":"gpt-9"}`), say("So "),
 			`delta|{"p":"/message/channel","o":"replace","v":"final"}`, say("it is"), finish(true), done), outcome{
 			Text: "So it is", Reasoning: "So ", Facts: facts("end"), Ended: true}},
+		{"the header comes field by field", fetched("f1", encoding,
+			`delta|{"p":"/message/author","o":"replace","v":{"role":"tool"}}`, say("no"), `delta|{"p":"/message/author/role","o":"replace","v":"assistant"}`,
+			`delta|{"p":"/message/recipient","o":"replace","v":"python"}`, `delta|{"p":"/message/content/content_type","o":"replace","v":"code"}`, say("no"),
+			`delta|{"p":"/message/content/content_type","o":"replace","v":"text"}`, `delta|{"p":"/message/recipient","o":"replace","v":"all"}`,
+			`delta|{"p":"/message/metadata","o":"append","v":{"is_visually_hidden_from_conversation":true,"model_slug":"gpt-9"}}`,
+			`delta|{"p":"/conversation_id","o":"replace","v":"conv-7"}`,
+			`delta|{"p":"/message/metadata/is_visually_hidden_from_conversation","o":"remove"}`,
+			`delta|{"p":"/message/status","o":"replace","v":"finished_successfully"}`, `delta|{"p":"/message/end_turn","o":"replace","v":true}`, done), outcome{
+			Text: "nono", Facts: []string{"model gpt-9", "conversation conv-7", "end"}, Ended: true}},
+		{"a message merged into the one there is", answer(say("a"), `delta|{"p":"/message","o":"append","v":{"status":"in_progress","metadata":{"model_slug":"gpt-9-mini"}}}`, say("b")), outcome{
+			Text: "ab", Facts: facts("model gpt-9-mini", "end"), Ended: true}},
+		{"a model is named by the server only", fetched("f1", `{"type":"server_ste_metadata","metadata":{"model_slug":"auto"},"conversation_id":"conv-7"}`,
+			header(0, "a", "assistant", emptyText, ""), say("x"), finish(true), done), outcome{
+			Text: "x", Facts: []string{"conversation conv-7", "model auto", "end"}, Ended: true}},
+		{"an error in the document", answer(say("a"), `delta|{"p":"/error","o":"replace","v":{"type":"server_error","detail":"It broke"}}`), outcome{
+			Text: "a", Facts: facts("error server_error It broke", "end"), Ended: true}},
 		{"full documents, the encoding before v1", fetched("f1",
 			`{"message":{"id":"a","author":{"role":"assistant"},"content":{"content_type":"text","parts":["Hel"]},"status":"in_progress","metadata":{"model_slug":"gpt-9"},"recipient":"all"},"conversation_id":"conv-7","error":null}`,
 			`{"message":{"id":"a","author":{"role":"assistant"},"content":{"content_type":"text","parts":["Hello"]},"status":"finished_successfully","end_turn":true,"recipient":"all"},"conversation_id":"conv-7","error":null}`,
@@ -210,6 +234,17 @@ func turns() []turnTest {
 			data("w", `[`+socketItem("topic-x", `"2"`, "s2", "s1", sse(say("b")))+`,`+socketItem("topic-x", `"3"`, "s3", "s2", sse(say("c"), finish(true)))+`]`),
 			data("w", socketComplete("conv-other")), data("w", socketComplete("conv-7"))), outcome{
 			Text: "abc", Facts: []string{"conversation conv-7", "handoff topic-x", "model gpt-9", "end"}, Ended: true}},
+		{"a single frame, and catch-ups beside it", steps(open("w", SourceWebSocket), ticket,
+			data("w", ` `+socketItem("topic-x", `1`, "s1", "", sse(final(0, "a"), say("a")))),
+			data("w", `{"type":"catchup","catchups":[`+socketItem("topic-x", `1`, "s1", "", sse(say("a")))+`,`+socketItem("topic-x", `2`, "s2", "s1", sse(say("b"), finish(true)))+`]}`),
+			data("w", `nonsense`), data("w", `[1,"x",null,{"payload":5},{"topic_id":7}]`), data("w", `{"payload":`),
+			data("w", `[`+socketDone("topic-x", `3`)+`]`)), outcome{
+			Text: "ab", Facts: []string{"conversation conv-7", "handoff topic-x", "model gpt-9", "end"}, Ended: true}},
+		{"items without offsets", steps(open("w", SourceWebSocket), ticket,
+			data("w", `[`+socketItem("topic-x", `null`, "s1", "", sse(final(0, "a"), say("a")))+`]`),
+			data("w", `[`+socketItem("topic-x", `null`, "s1", "", sse(final(0, "a"), say("a")))+`]`),
+			data("w", `[`+socketItem("topic-x", `null`, "s2", "s1", sse(say("b"), finish(true)))+`]`), data("w", socketComplete("conv-7"))), outcome{
+			Text: "ab", Facts: []string{"conversation conv-7", "handoff topic-x", "model gpt-9", "end"}, Ended: true}},
 		{"an item that never came", steps(open("w", SourceWebSocket), ticket,
 			data("w", `[`+socketItem("topic-x", `"1"`, "s1", "", sse(final(0, "a"), say("a")))+`]`),
 			data("w", `[`+socketItem("topic-x", `"3"`, "s3", "s2", sse(say("c")))+`]`)), outcome{

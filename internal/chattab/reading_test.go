@@ -1,7 +1,9 @@
 package chattab
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -173,6 +175,41 @@ func TestReading(t *testing.T) {
 			}
 		}},
 
+		{name: "the page is lost while it is asked, and opened again", want: fromPage, set: func(b *browser) {
+			b.on("proceed", then(first, func(b *browser, m message) { tab(b, "closed", "") }))
+			b.on("recover_turn", refuse("page-lost"), recovered)
+		}, check: func(t *testing.T, b *browser, _ *loop.Fault) {
+			if n := b.count("open_tab"); n != 3 {
+				t.Errorf("opened %d times", n)
+			}
+		}},
+		{name: "the chat is gone when its tab is opened again", code: loop.FaultChatGone, set: func(b *browser) {
+			ok := b.handlers["open_tab"][0]
+			b.on("proceed", then(first, func(b *browser, m message) { tab(b, "closed", "") }))
+			b.on("open_tab", ok, refuse("chat-gone"))
+		}},
+		{name: "the extension fails to read the page", code: loop.FaultTabLost, set: func(b *browser) {
+			b.on("proceed", then(first, func(b *browser, m message) { tab(b, "closed", "") }))
+			b.on("recover_turn", refuse("internal"))
+		}},
+		{name: "the link drops while the page is read", want: fromPage, set: func(b *browser) {
+			b.on("proceed", then(first, func(b *browser, m message) { tab(b, "closed", "") }))
+			b.on("recover_turn", func(b *browser, m message) { b.fact = nil; b.vanish(); b.comeBack() }, recovered)
+		}},
+		{name: "a message of the site was left out, and the page has the reply", want: fromPage, set: func(b *browser) {
+			b.on("proceed", then(first, func(b *browser, m message) {
+				b.write(nextFrame(b, "s2", link.StreamUpdate{Event: "open", Source: "websocket"}))
+				b.write(nextFrame(b, "s2", link.StreamUpdate{Event: "error", Data: "too-large"}))
+				rest(b)
+			}))
+			b.on("recover_turn", recovered)
+		}},
+		{name: "a stream that brought nothing", code: loop.FaultSiteError, set: func(b *browser) {
+			b.w.model.timing.trouble = 20 * time.Millisecond
+			b.on("proceed", then(posted, func(b *browser, m message) { b.stream(strings.SplitAfter(part("x"), "\n\n")[1]) }))
+			b.w.model.timing.silence = 50 * time.Millisecond
+		}},
+
 		{name: "an error that the page gets over", want: whole, set: func(b *browser) {
 			b.on("proceed", then(first, func(b *browser, m message) { notice(b, "site-error", ""); rest(b) }))
 		}},
@@ -263,6 +300,48 @@ func TestReading(t *testing.T) {
 	}
 }
 
+// nextFrame is the next frame, of another stream.
+func nextFrame(b *browser, stream string, u link.StreamUpdate) link.StreamUpdate {
+	b.lastN++
+	u.Type, u.Turn, u.N, u.Stream = "stream_update", b.sending.Turn, b.lastN, stream
+	b.frames = append(b.frames, u)
+	return u
+}
+
+// TestHandOff has the reply come over the site's WebSocket, which was open before the turn, with its reasoning.
+func TestHandOff(t *testing.T) {
+	w := newWorld(t)
+	item := func(n int, event string) string {
+		encoded, _ := json.Marshal(event)
+		return fmt.Sprintf(`[{"type":"message","topic_id":"topic-1","offset":"%d","payload":{"type":"conversation-turn-stream","payload":{"type":"stream-item","conversation_id":%q,"encoded_item":%s,"stream_item_id":"s%d","parent_stream_item_id":"s%d"}}}]`,
+			n, conversation, encoded, n, n-1)
+	}
+	w.model.timing.alive = 0
+	w.b.on("proceed", func(b *browser, m message) {
+		posted(b, m)
+		b.stream(`data: {"type":"stream_handoff","conversation_id":"` + conversation + `","options":[{"type":"subscribe_ws_topic","topic_id":"topic-1"}]}` + "\n\ndata: [DONE]\n\n")
+		b.write(nextFrame(b, "s2", link.StreamUpdate{Event: "open", Source: "websocket", URL: "wss://ws.chatgpt.com/"}))
+		events := []string{`data: {"p":"","o":"add","v":{"message":{"id":"t","author":{"role":"assistant"},"content":{"content_type":"thoughts","thoughts":[{"summary":"Plan","content":"Look."}]}}},"c":0}` + "\n\n"}
+		events = append(events, strings.SplitAfter(wire("by socket"), "\n\n")...)
+		for i, e := range events {
+			if e != "" {
+				b.write(nextFrame(b, "s2", link.StreamUpdate{Event: "data", Data: item(i+1, e)}))
+			}
+		}
+	})
+	w.b.connect()
+	var r recorder
+	statuses := 0
+	r.onStatus = func(string) { statuses++ }
+	got, err := w.model.Send(t.Context(), later(store.DeliveryNone), &r)
+	if err != nil || got != (loop.Reply{Text: "by socket", Model: "gpt-9"}) || r.thought.String() != "Plan\nLook." {
+		t.Errorf("got %+v, thought %q, %v", got, r.thought.String(), err)
+	}
+	if statuses < 5 {
+		t.Errorf("only %d signs of life", statuses)
+	}
+}
+
 // TestFramesInAnyOrder loses, repeats and shuffles frames: as long as the browser has them, the reply is whole.
 func TestFramesInAnyOrder(t *testing.T) {
 	const reply = "one two three four five six seven eight"
@@ -304,10 +383,10 @@ func BenchmarkRound(b *testing.B) {
 	}
 }
 
-// TestLongReply has more frames than are held back anywhere.
+// TestLongReply is acknowledged as it comes, so that the browser need not keep all of it.
 func TestLongReply(t *testing.T) {
 	w := newWorld(t)
-	text := strings.Repeat("word ", 40_000)
+	text := strings.Repeat("word ", 300_000)
 	w.b.on("proceed", func(b *browser, m message) {
 		posted(b, m)
 		b.openStream(200)
@@ -321,5 +400,8 @@ func TestLongReply(t *testing.T) {
 	got, err := w.model.Send(t.Context(), later(store.DeliveryNone), &recorder{})
 	if err != nil || got.Text != text {
 		t.Errorf("%d bytes, %v", len(got.Text), err)
+	}
+	if w.b.count("ack_frames") == 0 {
+		t.Error("nothing was acknowledged")
 	}
 }
