@@ -16,18 +16,20 @@ import (
 
 // tree is the processes of one command. A command leads a session of its own;
 // a process belongs to it by that session or process group, by the mark that
-// every process inherits in its environment, or by a parent that belongs. So a
-// process that made itself a session (setsid, a daemon) is still found; one
-// that did, emptied its environment and lost its parent is not.
+// every process inherits in its environment, or by a parent that belongs; once
+// found it is known. So a process that made itself a session (setsid, a daemon)
+// is still found; one that did, emptied its environment and lost its parent
+// before anybody looked is not.
 type tree struct {
 	leader int // pid, session and process group
 	mark   string
+	known  map[int]uint64 // start times of the processes found so far, by pid
 }
 
 // prepare says how cmd is started; its environment has the mark already.
 func prepare(cmd *exec.Cmd, mark string) *tree {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // no controlling terminal either
-	return &tree{mark: mark}
+	return &tree{mark: mark, known: map[int]uint64{}}
 }
 
 // started tells the tree its first process.
@@ -43,15 +45,17 @@ func (t *tree) maybeAlive() bool {
 }
 
 // members returns the processes of the tree that are not dead.
-func (t *tree) members() []process { return members(t.leader, t.mark) }
+func (t *tree) members() []process {
+	found := members(t.leader, t.mark, t.known)
+	clear(t.known)
+	for _, p := range found {
+		t.known[p.PID] = p.start
+	}
+	return found
+}
 
 // signal asks every process of the tree to end, or kills it.
-func (t *tree) signal(kill bool) { signalAll(t.members(), kill, t.has) }
-
-func (t *tree) has(pid int) bool {
-	p, ok := readProcess(pid)
-	return ok && (p.session == t.leader || p.group == t.leader || hasMark(pid, t.mark))
-}
+func (t *tree) signal(kill bool) { signalAll(t.members(), kill) }
 
 func (t *tree) close() {}
 
@@ -60,34 +64,36 @@ func (t *tree) close() {}
 func endMarked(token string) int {
 	count := 0
 	for range 50 {
-		found := members(0, token)
+		found := members(0, token, nil)
 		if len(found) == 0 {
 			break
 		}
 		count += len(found)
-		signalAll(found, true, func(pid int) bool { return hasMark(pid, token) })
+		signalAll(found, true)
 	}
 	return count
 }
 
-// process is what the kernel tells of one.
+// process is what the kernel tells of one. A pid and a start time together
+// are never another's.
 type process struct {
 	PID     int
 	Name    string
 	parent  int
 	group   int
 	session int
+	start   uint64
 }
 
 // members scans the process table.
-func members(leader int, mark string) []process {
+func members(leader int, mark string, known map[int]uint64) []process {
 	table, err := os.Open("/proc")
 	if err != nil {
 		return nil
 	}
 	defer table.Close()
 	names, _ := table.Readdirnames(-1)
-	var all, in []process
+	var others, in []process
 	belongs := map[int]bool{}
 	for _, name := range names {
 		pid, err := strconv.Atoi(name)
@@ -95,19 +101,19 @@ func members(leader int, mark string) []process {
 			continue
 		}
 		p, ok := readProcess(pid)
-		if !ok {
-			continue
-		}
-		if leader != 0 && (p.session == leader || p.group == leader) || hasMark(pid, mark) {
+		start, seen := known[pid]
+		switch {
+		case !ok:
+		case leader != 0 && (p.session == leader || p.group == leader), seen && start == p.start, hasMark(pid, mark):
 			belongs[pid] = true
 			in = append(in, p)
-		} else {
-			all = append(all, p)
+		default:
+			others = append(others, p)
 		}
 	}
 	for grown := len(in) > 0; grown; { // children that hid their environment
 		grown = false
-		for _, p := range all {
+		for _, p := range others {
 			if belongs[p.parent] && !belongs[p.PID] {
 				belongs[p.PID], grown = true, true
 				in = append(in, p)
@@ -129,13 +135,14 @@ func readProcess(pid int) (process, bool) {
 		return process{}, false
 	}
 	fields := strings.Fields(string(stat[end+1:]))
-	if len(fields) < 4 || fields[0] == "Z" || fields[0] == "X" {
+	if len(fields) < 20 || fields[0] == "Z" || fields[0] == "X" {
 		return process{}, false
 	}
 	p := process{PID: pid, Name: string(stat[open+1 : end])}
 	p.parent, _ = strconv.Atoi(fields[1])
 	p.group, _ = strconv.Atoi(fields[2])
 	p.session, _ = strconv.Atoi(fields[3])
+	p.start, _ = strconv.ParseUint(fields[19], 10, 64)
 	return p, true
 }
 
@@ -151,27 +158,23 @@ func hasMark(pid int, mark string) bool {
 	return bytes.HasPrefix(env, want) || bytes.Contains(env, append([]byte{0}, want...))
 }
 
-// signalAll signals processes through descriptors, and asks again whether a
-// process belongs once it is held: its number cannot become another's then.
-func signalAll(list []process, kill bool, belongs func(pid int) bool) {
+// signalAll signals processes through descriptors, and looks again whether it
+// is the same process once it is held: its number cannot become another's then.
+func signalAll(list []process, kill bool) {
 	signal := unix.SIGTERM
 	if kill {
 		signal = unix.SIGKILL
 	}
-	inList := map[int]bool{}
-	for _, p := range list {
-		inList[p.PID] = true
-	}
 	for _, p := range list {
 		fd, err := unix.PidfdOpen(p.PID, 0)
 		if errors.Is(err, unix.ENOSYS) {
-			_ = unix.Kill(p.PID, signal)
+			_ = unix.Kill(p.PID, signal) // a kernel before 5.3
 			continue
 		}
 		if err != nil {
 			continue // it has ended
 		}
-		if now, ok := readProcess(p.PID); ok && (belongs(p.PID) || inList[now.parent] && now.parent == p.parent) {
+		if now, ok := readProcess(p.PID); ok && now.start == p.start {
 			_ = unix.PidfdSendSignal(fd, signal, nil, 0) // an error means that it has ended
 		}
 		unix.Close(fd)
