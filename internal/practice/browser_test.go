@@ -13,6 +13,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
+// Pictures of what the tests see go to the folder in the environment variable PRACTICE_SHOTS, when it is set.
+
 // browse starts headless Chromium on a site, as the extension finds it: under the real host name.
 func browse(t *testing.T, site *Site) *tab {
 	t.Helper()
@@ -55,7 +57,7 @@ func browse(t *testing.T, site *Site) *tab {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel = context.WithTimeout(ctx, 60*time.Second)
+	ctx, cancel = context.WithTimeout(ctx, 120*time.Second)
 	t.Cleanup(cancel)
 	return &tab{t: t, ctx: ctx}
 }
@@ -88,7 +90,7 @@ func (b *tab) until(expression string) {
 	ctx, cancel := context.WithTimeout(b.ctx, 15*time.Second)
 	defer cancel()
 	if _, err := chromedp.Run(ctx, chromedp.Poll[bool](expression)); err != nil {
-		b.shot("failed")
+		b.shot("failed " + strings.ReplaceAll(b.t.Name(), "/", " "))
 		b.t.Fatalf("wait for %s: %v", expression, err)
 	}
 }
@@ -116,7 +118,47 @@ func (b *tab) click(selector string) {
 func (b *tab) send(text string) {
 	b.t.Helper()
 	b.write(text)
-	b.click(`[data-testid="send-button"]`)
+	b.press(`[data-testid="send-button"]:enabled`)
+}
+
+// press waits for a button and presses it by script, wherever it may be moving to.
+func (b *tab) press(selector string) {
+	b.t.Helper()
+	b.until(`(() => { const x = document.querySelector(` + encode(selector) + `); x?.click(); return !!x })()`)
+}
+
+// has waits until a selector matches; hasNot until none does.
+func (b *tab) has(selector string) {
+	b.t.Helper()
+	b.until(`!!document.querySelector(` + encode(selector) + `)`)
+}
+
+func (b *tab) hasNot(selector string) {
+	b.t.Helper()
+	b.until(`!document.querySelector(` + encode(selector) + `)`)
+}
+
+// text is what a part of the page says.
+func (b *tab) text(selector string) string {
+	b.t.Helper()
+	return get(b, chromedp.Evaluate[string](`document.querySelector(`+encode(selector)+`)?.textContent ?? ""`))
+}
+
+func (b *tab) path() string {
+	b.t.Helper()
+	return get(b, chromedp.Evaluate[string](`location.pathname`))
+}
+
+// typed is the text of the editor's document, as it would be sent.
+func (b *tab) typed() string {
+	b.t.Helper()
+	return get(b, chromedp.Evaluate[string](findView+`?.state.doc.textBetween(0, `+findView+`.state.doc.content.size, "\n") ?? "no editor"`))
+}
+
+// idle waits until no answer is on its way.
+func (b *tab) idle() {
+	b.t.Helper()
+	b.has(`[data-testid="composer-speech-button"]`)
 }
 
 // findView is the way to the editor that is left when nothing exposes it: through the fibers above its node.
@@ -158,24 +200,4 @@ func (b *tab) shot(name string) {
 	if err := os.WriteFile(filepath.Join(dir, name+".png"), get(b, chromedp.CaptureScreenshot()), 0o644); err != nil {
 		b.t.Fatal(err)
 	}
-}
-
-func TestX(t *testing.T) {
-	site, err := Start(t.Context(), Config{Scenario: builtin(t, "modes")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer site.Close()
-	b := browse(t, site)
-	b.open("/")
-	b.shot("new")
-	for _, mode := range []string{"plain", "thinking", "handoff-sse", "handoff-ws"} {
-		b.send("mode " + mode + "\n\n  two  spaces\tand a tab")
-		e, err := site.Wait(b.ctx, func(e Entry) bool { return e.Kind == KindEnd && e.Mode == mode })
-		t.Log(e, err)
-		b.until("!!document.querySelector('[data-testid=composer-speech-button]')")
-		t.Log(get(b, chromedp.Location()))
-		b.shot(mode)
-	}
-	t.Log(encode(site.Log()))
 }

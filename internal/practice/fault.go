@@ -48,9 +48,11 @@ type Fault struct {
 	Skip int `json:"skip,omitempty"`
 	// At is how many pieces of the answer's text arrive before a fault in the stream; 0 means half of them.
 	At int `json:"at,omitempty"`
-	// Delay is the pause of FaultSlow in milliseconds; 0 means 200.
+	// Delay, in milliseconds, is the pause of FaultSlow and the silence before FaultCut; 0 means 200.
 	Delay int `json:"delayMs,omitempty"`
 }
+
+const usualDelay = 200 * time.Millisecond
 
 // FaultNames lists all faults, sorted.
 func FaultNames() []string {

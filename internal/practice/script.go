@@ -22,6 +22,7 @@ type script struct {
 	asked message
 	reply scenario.Reply
 	first bool // the first answer of its conversation
+	plan  string
 	seed  uint64
 
 	rng    *rand.Rand
@@ -121,7 +122,7 @@ func (w *script) final() {
 
 func (w *script) closing() {
 	w.data(map[string]any{"type": "server_ste_metadata", "metadata": map[string]any{
-		"tool_invoked": false, "resume_with_websockets": w.reply.Mode == scenario.ModeHandoffWS, "plan_type": "practice", "model_slug": model,
+		"tool_invoked": false, "resume_with_websockets": w.reply.Mode == scenario.ModeHandoffWS, "plan_type": w.plan, "model_slug": model,
 	}})
 	w.data(map[string]any{"type": "message_stream_complete"})
 	if w.first {

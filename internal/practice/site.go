@@ -52,6 +52,8 @@ type Config struct {
 	Pace time.Duration
 	// Seed decides where frames are cut into pieces on the wire; the same seed cuts alike.
 	Seed uint64
+	// Plan is the plan that the account is said to have; "plus" when empty.
+	Plan string
 	// SignedOut makes the site treat everyone as signed out.
 	SignedOut bool
 	// Page says how the client side looks and acts.
@@ -143,6 +145,9 @@ func (c *Config) complete() error {
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Plan == "" {
+		c.Plan = "plus"
 	}
 	if c.MessageLimit == 0 {
 		c.MessageLimit = DefaultMessageLimit

@@ -21,7 +21,8 @@ type turn struct {
 	mu    sync.Mutex
 	items []string // each a whole event with its empty line
 	done  bool
-	cutAt int // the reader that gets here first loses its connection; -1 for none
+	cutAt int           // the reader that gets here first loses its connection; -1 for none
+	hush  time.Duration // how long that connection is silent before
 	grown chan struct{}
 }
 
@@ -66,11 +67,12 @@ func (t *turn) ended() bool {
 // stop ends the answer where it is.
 func (t *turn) stop() { t.halt.Do(func() { close(t.stopped) }) }
 
-// cutNow marks the place where a connection breaks: after what has been said so far.
-func (t *turn) cutNow() {
+// cutNow marks the place where a connection breaks: after what has been said so far, and after a silence, as a failing network
+// has it.
+func (t *turn) cutNow(hush time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.cutAt = len(t.items)
+	t.cutAt, t.hush = len(t.items), hush
 }
 
 // read returns the items after the first n, waiting for one. It returns none when the answer has ended, and errCut when the
@@ -81,8 +83,9 @@ func (t *turn) read(ctx context.Context, n int) ([]string, error) {
 		items, done, grown := t.items, t.done, t.grown
 		if t.cutAt >= 0 && n >= t.cutAt {
 			t.cutAt = -1
+			hush := t.hush
 			t.mu.Unlock()
-			return nil, errCut
+			return nil, silence(ctx, hush)
 		}
 		if t.cutAt >= 0 {
 			items = items[:t.cutAt]
@@ -102,20 +105,32 @@ func (t *turn) read(ctx context.Context, n int) ([]string, error) {
 	}
 }
 
+// silence lasts as long as it is told, then the connection is to be cut.
+func silence(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return errCut
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
 // answer begins to give the reply to a message.
 func (s *Site) answer(h heard, asked message, fault Fault) {
-	steps := script{turn: h.turn, asked: asked, reply: h.reply, first: h.first, seed: s.chats.seed()}.write()
+	steps := script{turn: h.turn, asked: asked, reply: h.reply, first: h.first, plan: s.cfg.Plan, seed: s.chats.seed()}.write()
 	s.serving.Go(func() { s.speak(h.turn, steps, fault) })
 }
 
 // speak plays a script, with a fault if there is one, and ends the turn.
 func (s *Site) speak(t *turn, steps []step, fault Fault) {
-	pause := s.cfg.Pace
+	pause, delay := s.cfg.Pace, time.Duration(fault.Delay)*time.Millisecond
+	if delay == 0 {
+		delay = usualDelay
+	}
 	if fault.Name == FaultSlow {
-		pause = time.Duration(fault.Delay) * time.Millisecond
-		if fault.Delay == 0 {
-			pause = 200 * time.Millisecond
-		}
+		pause = delay
 		s.journal.add(t.entry(KindFault, fault.Name))
 	}
 	at := faultPosition(steps, fault)
@@ -135,7 +150,7 @@ func (s *Site) speak(t *turn, steps []step, fault Fault) {
 				t.add(data(map[string]any{"type": "error", "error": "Something went wrong while generating the response.", "conversation_id": t.conv.id}))
 				return
 			case FaultCut:
-				t.cutNow()
+				t.cutNow(delay)
 			case FaultFreeze:
 				s.await(t, nil)
 			}

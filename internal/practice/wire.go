@@ -92,7 +92,7 @@ func (s *Site) session(w http.ResponseWriter, _ *http.Request) {
 	reply(w, map[string]any{
 		"user":        map[string]any{"id": userID, "name": "Practice", "email": "practice@localhost"},
 		"accessToken": s.access.session,
-		"account":     map[string]any{"id": "practice-account", "planType": "practice"},
+		"account":     map[string]any{"id": "practice-account", "planType": s.cfg.Plan},
 		"expires":     time.Now().Add(24 * time.Hour).UTC().Format(time.RFC3339),
 	})
 }

@@ -1,5 +1,5 @@
 import MarkdownIt from "markdown-it";
-import { memo, useEffect, useRef, useState, type MouseEvent } from "react";
+import { memo, useEffect, useMemo, useRef, useState, type MouseEvent } from "react";
 
 const markdown = new MarkdownIt({ html: false, linkify: false });
 
@@ -32,21 +32,21 @@ export const Markdown = memo(function Markdown({ text, streaming }: { text: stri
 });
 
 function useRendered(text: string, streaming: boolean): string {
-  const [html, setHtml] = useState(() => markdown.render(text));
+  const whole = useMemo(() => (streaming ? "" : markdown.render(text)), [text, streaming]);
+  const [partial, setPartial] = useState("");
+  const latest = useRef(text);
+  const timer = useRef(0);
   const pause = useRef(0);
-  const done = useRef(text);
+  latest.current = text;
   useEffect(() => {
-    if (done.current === text) return;
-    const timer = setTimeout(
-      () => {
-        const start = performance.now();
-        done.current = text;
-        setHtml(markdown.render(text));
-        pause.current = 4 * (performance.now() - start);
-      },
-      streaming ? pause.current : 0,
-    );
-    return () => clearTimeout(timer);
+    if (!streaming || timer.current !== 0) return;
+    timer.current = window.setTimeout(() => {
+      timer.current = 0;
+      const start = performance.now();
+      setPartial(markdown.render(latest.current));
+      pause.current = 4 * (performance.now() - start);
+    }, pause.current);
   }, [text, streaming]);
-  return html;
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return streaming ? partial : whole;
 }

@@ -1,5 +1,8 @@
 import type { WireMessage } from "./stream";
 
+// Kept at load, as the real bundle does: whoever wraps fetch later than this is not seen.
+const request = window.fetch.bind(window);
+
 /** A failed request with the site's own code for it. */
 export class ApiError extends Error {
   constructor(
@@ -48,14 +51,20 @@ export interface Outgoing {
 
 /** The site's HTTP interface, as the page uses it. */
 export class Api {
-  #token = "";
   #device = crypto.randomUUID();
+  #session: Promise<string> | null = null;
 
   /** Tells whether somebody is signed in. */
-  async signIn(): Promise<boolean> {
-    const session = (await (await fetch("/api/auth/session")).json()) as { accessToken?: string };
-    this.#token = session.accessToken ?? "";
-    return this.#token !== "";
+  async signedIn(): Promise<boolean> {
+    return (await this.#token()) !== "";
+  }
+
+  /** The session's token, which every request waits for. */
+  #token(): Promise<string> {
+    this.#session ??= request("/api/auth/session")
+      .then((response) => response.json())
+      .then((session: { accessToken?: string }) => session.accessToken ?? "");
+    return this.#session;
   }
 
   async json<T>(method: "GET" | "POST", path: string, body?: unknown): Promise<T> {
@@ -89,14 +98,14 @@ export class Api {
   async #request(method: string, path: string, body?: unknown, headers: Record<string, string> = {}, signal?: AbortSignal): Promise<Response> {
     const init: RequestInit = {
       method,
-      headers: { ...headers, authorization: `Bearer ${this.#token}`, "oai-device-id": this.#device },
+      headers: { ...headers, authorization: `Bearer ${await this.#token()}`, "oai-device-id": this.#device },
     };
     if (signal) init.signal = signal;
     if (body !== undefined) {
       init.body = JSON.stringify(body);
       init.headers = { ...init.headers, "content-type": "application/json" };
     }
-    const response = await fetch(path, init);
+    const response = await request(path, init);
     if (response.ok) return response;
     const failure = (await response.json().catch(() => ({}))) as { detail?: { code?: string; message?: string } };
     throw new ApiError(response.status, failure.detail?.code ?? "", failure.detail?.message ?? response.statusText);

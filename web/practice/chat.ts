@@ -1,5 +1,6 @@
 import { Api, ApiError, type Attachment, type Conversation, type ListedChat, type Project } from "./api";
 import type { Boot } from "./boot";
+import { writeDraft } from "./drafts";
 import { parseRoute, projectId, routePath, type Route } from "./route";
 import { SiteSocket } from "./socket";
 import { DeltaReader, EventParser, readEvents, type ServerEvent, type WireMessage } from "./stream";
@@ -61,6 +62,7 @@ export class Chat {
   #state: State;
   #abort: AbortController | null = null;
   #painting = false;
+  #stopping = false;
 
   constructor(boot: Boot) {
     this.#boot = boot;
@@ -93,15 +95,17 @@ export class Chat {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Signs in and loads what the address names. */
+  /** Signs in and loads what the address names, unless the user was faster. */
   async start(): Promise<void> {
     addEventListener("popstate", () => void this.#enter(parseRoute(location.pathname)));
-    if (!(await this.api.signIn())) {
+    const { route } = this.#state;
+    if (!(await this.api.signedIn())) {
       this.#set({ signedIn: false });
       return;
     }
     this.#socket.open().catch(() => undefined);
-    await Promise.all([this.refreshLists(), this.#enter(this.#state.route)]);
+    const shown = this.#state.route === route ? this.#show(route) : null;
+    await Promise.all([this.refreshLists(), shown]);
   }
 
   async refreshLists(): Promise<void> {
@@ -126,6 +130,11 @@ export class Chat {
     this.#abort?.abort();
     this.#set({ route, rows: [], title: "", busy: false, notice: null, missing: false, editor: this.#state.editor + 1 });
     document.title = "ChatGPT";
+    await this.#show(route);
+  }
+
+  /** Loads what a view is about. */
+  async #show(route: Route): Promise<void> {
     if (route.kind === "chat") await this.#load(route);
     if (route.kind === "project") await this.refreshLists();
   }
@@ -154,6 +163,7 @@ export class Chat {
   #redirect(from: Route & { kind: "chat" }, gizmo: string): void {
     if (this.#state.route !== from) return;
     const route: Route = { kind: "chat", id: from.id, project: this.#projectRef(gizmo) };
+    writeDraft(from.id, "");
     history.replaceState(null, "", routePath(route));
     this.#set({ route, editor: this.#state.editor + 1 });
   }
@@ -205,17 +215,25 @@ export class Chat {
     return false;
   }
 
-  /** Stops the answer, here and at the site. */
+  /** Stops the answer, here and at the site. A new chat is stopped as soon as the site has told its id. */
   async stop(): Promise<void> {
-    this.#abort?.abort();
     const { route } = this.#state;
-    if (route.kind === "chat") await this.api.json("POST", "/backend-api/stop_conversation", { conversation_id: route.id });
+    if (route.kind !== "chat") return;
+    this.#stopping = route.id.startsWith("WEB:");
+    if (this.#stopping) return;
+    this.#abort?.abort();
+    await this.api.json("POST", "/backend-api/stop_conversation", { conversation_id: route.id });
   }
 
-  /** Loads the chat again after an error. */
+  /** Loads the chat again after an error; a chat of which the site told no id begins anew. */
   retry(): void {
     const { route } = this.#state;
-    if (route.kind === "chat") void this.#enter({ ...route });
+    if (route.kind !== "chat") return;
+    if (route.id.startsWith("WEB:")) {
+      this.go({ kind: "new" });
+      return;
+    }
+    void this.#enter({ ...route });
   }
 
   dismiss(): void {
@@ -248,13 +266,14 @@ export class Chat {
       this.#take(event, reader, ticket, project);
       if (!this.#painting && !abort.signal.aborted) {
         this.#painting = true;
-        // A message hop and not a frame: hidden tabs paint no frames.
+        // A timer and not a frame: hidden tabs get no frames.
         setTimeout(() => {
           this.#painting = false;
           if (this.#abort === abort && !abort.signal.aborted) paint();
         }, 16);
       }
     };
+    this.#stopping = false;
     this.#set({ busy: true });
     try {
       await drain(await begin(abort.signal), take);
@@ -339,6 +358,7 @@ export class Chat {
     const settled: Route = { kind: "chat", id, project };
     history.replaceState(null, "", routePath(settled));
     this.#set({ route: settled });
+    if (this.#stopping) void this.stop();
   }
 
   #paint(base: Row[], reader: DeltaReader, streaming: boolean, error: string | null = null): void {

@@ -1,5 +1,8 @@
 import type { Api } from "./api";
 
+// Kept at load, like fetch; see api.ts.
+const Socket = window.WebSocket;
+
 /** Follows one topic: gets each encoded item, and whether the topic is done. */
 interface Follower {
   item: (encoded: string) => void;
@@ -45,7 +48,7 @@ export class SiteSocket {
 
   async #connect(): Promise<WebSocket> {
     const { websocket_url } = await this.#api.json<{ websocket_url: string }>("GET", "/backend-api/celsius/ws/user");
-    const socket = new WebSocket(websocket_url);
+    const socket = new Socket(websocket_url);
     this.#socket = socket;
     socket.addEventListener("message", (event) => this.#receive(String(event.data)));
     socket.addEventListener("close", () => this.#lost());
