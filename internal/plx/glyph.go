@@ -1,6 +1,9 @@
 package plx
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // Models and web pages write a tag's delimiters, quotes and spaces in more ways than one. These are the ones understood.
 
@@ -12,6 +15,9 @@ func isOpening(r rune) bool {
 	}
 	return false
 }
+
+// openings are the opening delimiters that take more than a byte.
+const openings = "‹⟨«\u3008\u2329\uff1c\uff5b"
 
 // isClosing reports whether r ends a tag.
 func isClosing(r rune) bool {
@@ -61,14 +67,17 @@ func isBlank(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
 // opensRune marks the first bytes of all opening delimiters.
 var opensRune = [256]bool{'{': true, '<': true, 0xc2: true, 0xe2: true, 0xe3: true, 0xef: true}
 
-// mayOpen reports whether a tag may begin at s[i], whose byte is in opensRune. It looks at no more than the delimiter and
-// the byte after it, and says yes when one of them is still to come.
+// peekBytes bounds how far mayOpen looks ahead.
+const peekBytes = 32
+
+// mayOpen reports whether a tag may begin at s[i], whose byte is in opensRune. It only says no when the bytes at hand rule out
+// what the lexer would have to see next, so that it saves the lexer work and never decides differently.
 func mayOpen(s string, i int) bool {
 	size := 1
 	if s[i] >= utf8.RuneSelf {
 		rest := s[i:min(i+utf8.UTFMax, len(s))]
 		if !utf8.FullRuneInString(rest) {
-			return true
+			return len(rest) == 1 || strings.Contains(openings, rest)
 		}
 		r, n := utf8.DecodeRuneInString(rest)
 		if !isOpening(r) {
@@ -76,9 +85,19 @@ func mayOpen(s string, i int) bool {
 		}
 		size = n
 	}
-	if i+size == len(s) {
-		return true
+	slash := false
+	for i += size; i < len(s) && size < peekBytes; i, size = i+1, size+1 {
+		switch c := s[i]; {
+		case isBlank(c):
+		case c >= utf8.RuneSelf, c == '\\':
+			return true
+		case c == '/' && !slash:
+			slash = true
+		case c|0x20 == 'p':
+			return i+1 == len(s) || s[i+1]|0x20 == 'l' || s[i+1] >= utf8.RuneSelf
+		default:
+			return false
+		}
 	}
-	c := s[i+size]
-	return c|0x20 == 'p' || c == '/' || c == '\\' || c >= utf8.RuneSelf || isBlank(c)
+	return true
 }

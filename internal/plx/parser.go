@@ -1,9 +1,6 @@
 package plx
 
-import (
-	"bytes"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
 // Parser reads one reply as it streams. Each byte is looked at a bounded number of times, however the text is cut. It is not
 // safe for concurrent use.
@@ -191,35 +188,26 @@ func (p *Parser) refuse(r rune, size int, v verdict) bool {
 	return false
 }
 
-// unread gives bytes that were read for a tag back to where they stand.
+// unread gives bytes that were read for a tag back to where they stand. They begin with what might have been a delimiter, or
+// are one rune, or what is left of one.
 func (p *Parser) unread(b []byte) {
-	if len(b) == 0 {
-		return
-	}
 	if p.mode == modeBody {
 		p.content(b)
 		return
 	}
-	p.settle()
-	for _, c := range b {
-		p.keep(c)
+	_, size := utf8.DecodeRune(b)
+	if !utf8.Valid(b) {
+		size = len(b)
 	}
-	ln := p.line
-	after := bytes.LastIndexByte(b, '\n') + 1 // what stands on the last line
-	if ln.state == lineFence || ln.state == lineInfo {
-		if ln.info += len(b); after == 0 && ln.info <= maxInfo {
-			ln.state = lineInfo
-			return
-		}
-		ln.info = 0
-		p.codeSpan()
+	s, i := string(b), 0
+	for i < size && (p.line.state == lineFence || p.line.state == lineInfo) {
+		i = p.fence(s, i)
 	}
-	p.commit()
-	ln.state = lineMiddle
-	if after > 0 {
-		ln.span = 0
-		if rest := b[after:]; len(bytes.Trim(rest, " \r")) == 0 && len(rest) <= 3 {
-			ln.state, ln.indent = lineStart, len(rest)
-		}
+	if i < size {
+		p.line.state = lineMiddle
+		p.say(s[i:size])
+	}
+	if size < len(s) {
+		p.prose(s, size)
 	}
 }
