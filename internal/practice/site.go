@@ -140,6 +140,9 @@ func Start(ctx context.Context, cfg Config) (*Site, error) {
 }
 
 func (c *Config) complete() error {
+	if c.MessageLimit < 0 || c.PasteLimit < 0 || c.Pace < 0 {
+		return errors.New("a limit or a pace is negative")
+	}
 	if c.Addr == "" {
 		c.Addr = "127.0.0.1:0"
 	}

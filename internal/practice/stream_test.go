@@ -232,6 +232,7 @@ func TestStartRefuses(t *testing.T) {
 		"every interface": {Config{Addr: "0.0.0.0:0"}, "not on the loopback"},
 		"port taken":      {Config{Addr: open.site.Addr()}, "address already in use"},
 		"no address":      {Config{Addr: "nonsense"}, "start practice site"},
+		"negative limit":  {Config{MessageLimit: -1}, "negative"},
 		"stop button":     {Config{Page: PageConfig{Stop: "red"}}, `stop button "red"`},
 		"picker":          {Config{Page: PageConfig{Picker: "red"}}, `model picker "red"`},
 	} {

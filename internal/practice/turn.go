@@ -3,6 +3,7 @@ package practice
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"time"
 )
@@ -134,11 +135,11 @@ func (s *Site) speak(t *turn, steps []step, fault Fault) {
 		s.journal.add(t.entry(KindFault, fault.Name))
 	}
 	at := faultPosition(steps, fault)
-	said := ""
+	var said strings.Builder
 	defer func() {
 		t.end()
 		e := t.entry(KindEnd, fault.Name)
-		e.Text = said
+		e.Text = said.String()
 		s.journal.add(e)
 		s.sockets.announce(t)
 	}()
@@ -167,7 +168,7 @@ func (s *Site) speak(t *turn, steps []step, fault Fault) {
 			return
 		}
 		t.add(st.item)
-		said += st.text
+		said.WriteString(st.text)
 		if st.keep != nil {
 			t.conv.add(*st.keep)
 		}

@@ -211,6 +211,7 @@ func (v *visitor) follow(r *reading) {
 // reading is the small decoder of these tests: what an answer said, by the rules of the wire.
 type reading struct {
 	rest         string
+	said         strings.Builder
 	conversation string
 	token        string
 	handoff      string // the first option of a hand-off
@@ -239,6 +240,7 @@ func (r *reading) body(body io.Reader) error {
 }
 
 func (r *reading) events(s string) {
+	defer func() { r.text = r.said.String() }()
 	s = r.rest + s
 	for {
 		event, rest, ok := strings.Cut(s, "\n\n")
@@ -331,7 +333,7 @@ func (r *reading) change(path, op string, v any) {
 		}
 	case "/message/content/parts/0":
 		if r.kind == "assistant text" && op == "append" {
-			r.text += v.(string)
+			r.said.WriteString(v.(string))
 		}
 	case "/message/content/thoughts/0/content":
 		r.thoughts += v.(string)
