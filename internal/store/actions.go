@@ -99,7 +99,8 @@ func (t *tx) appendAction(a Action, input json.RawMessage) error {
 	if json.Unmarshal(input, &in) == nil && in.Command != "" && in.Command != a.Title {
 		text += "\n" + in.Command
 	}
-	return t.indexText(event, text)
+	t.indexText(event, text)
+	return nil
 }
 
 // ActionMove is a transition of an action.

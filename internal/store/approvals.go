@@ -36,7 +36,7 @@ func scanApproval(row scanner) (Approval, error) {
 }
 
 // AddApproval asks a question about an action, which moves from intended to
-// waiting with it, else ErrConflict. An empty ID or Created is filled in.
+// waiting with it, else ErrConflict. A turn that is acting waits with it. An empty ID or Created is filled in.
 func (s *Store) AddApproval(ctx context.Context, a Approval) (Approval, error) {
 	if a.ID == "" {
 		a.ID = NewID("p")
@@ -70,8 +70,10 @@ func (s *Store) AddApproval(ctx context.Context, a Approval) (Approval, error) {
 		if err != nil {
 			return err
 		}
-		_, err = t.appendRow(a.Thread, a.Turn, EventApproval, a)
-		return err
+		if _, err = t.appendRow(a.Thread, a.Turn, EventApproval, a); err != nil {
+			return err
+		}
+		return t.shiftTurn(a.Turn, TurnActing, TurnWaiting)
 	})
 	return a, err
 }
@@ -86,7 +88,7 @@ type ApprovalAnswer struct {
 
 // AnswerApproval answers a pending approval. Of several answers the first
 // wins and the others get ErrConflict; read the approval again to see who it was. The
-// action stays waiting: who waits for the answer moves it.
+// action stays waiting: who waits for the answer moves it. A turn that waited is acting again.
 func (s *Store) AnswerApproval(ctx context.Context, id string, ans ApprovalAnswer) (Approval, error) {
 	return s.settleApproval(ctx, "answer approval", id, func(t *tx, a *Approval) error {
 		if ans.State != ApprovalAllowed && ans.State != ApprovalDenied {
@@ -130,8 +132,10 @@ func (s *Store) settleApproval(ctx context.Context, what, id string, settle func
 			return err
 		}
 		out = a
-		_, err = t.appendRow(a.Thread, a.Turn, EventApproval, a)
-		return err
+		if _, err = t.appendRow(a.Thread, a.Turn, EventApproval, a); err != nil {
+			return err
+		}
+		return t.shiftTurn(a.Turn, TurnWaiting, TurnActing)
 	})
 	return out, err
 }

@@ -88,9 +88,7 @@ func (t *tx) insertEvent(e Event) (Event, error) {
 	if err != nil {
 		return e, err
 	}
-	if err := t.index(e); err != nil {
-		return e, err
-	}
+	t.index(e)
 	t.events = append(t.events, eventKey{id: e.ID, thread: e.Thread})
 	return e, nil
 }

@@ -32,6 +32,7 @@ type followers struct {
 // follower is one running Follow.
 type follower struct {
 	thread string
+	start  int64         // id of the newest event when it came
 	wake   chan struct{} // holds one
 
 	mu     sync.Mutex
@@ -68,7 +69,7 @@ func (s *Store) Follow(ctx context.Context, from FollowFrom) iter.Seq2[Update, e
 		f := s.follow.add(from.Thread)
 		defer s.follow.remove(f)
 		w := &walk{s: s, ctx: ctx, thread: from.Thread, yield: yield}
-		last, err := s.followStart(ctx, from.Thread)
+		last, err := s.followStart(ctx, from.Thread, f.start)
 		if err != nil {
 			w.stop(err)
 			return
@@ -78,9 +79,15 @@ func (s *Store) Follow(ctx context.Context, from FollowFrom) iter.Seq2[Update, e
 			w.after = last
 		}
 		for {
-			lives, newest := f.take()
-			if !w.lives(lives) || !w.events(newest) {
+			item, ok, newest := f.take()
+			if ok {
+				newest = item.after
+			}
+			if !w.events(newest) || ok && !w.live(item) {
 				return
+			}
+			if ok {
+				continue
 			}
 			select {
 			case <-f.wake:
@@ -94,12 +101,14 @@ func (s *Store) Follow(ctx context.Context, from FollowFrom) iter.Seq2[Update, e
 	}
 }
 
-// followStart returns the number of the newest event.
-func (s *Store) followStart(ctx context.Context, thread string) (int64, error) {
+// followStart returns the number of the newest event up to an id: the one that
+// was the newest when the follower was added, whatever came since.
+func (s *Store) followStart(ctx context.Context, thread string, newest int64) (int64, error) {
 	if thread == "" {
-		return s.follow.newest(), nil
+		return newest, nil
 	}
-	return one(ctx, s, value[int64], "SELECT last_seq FROM threads WHERE id = ? AND doomed = 0", thread)
+	return one(ctx, s, value[int64], `SELECT coalesce((SELECT seq FROM events WHERE thread = ?1 AND id <= ?2 ORDER BY seq DESC LIMIT 1), 0)
+		FROM threads WHERE id = ?1 AND doomed = 0`, thread, newest)
 }
 
 // walk is the reading side of one Follow.
@@ -120,13 +129,8 @@ func (w *walk) stop(err error) bool {
 	return false
 }
 
-func (w *walk) lives(items []liveItem) bool {
-	for i := range items {
-		if w.ctx.Err() != nil || !w.events(items[i].after) || !w.yield(Update{Live: &items[i].live}, nil) {
-			return false
-		}
-	}
-	return true
+func (w *walk) live(item liveItem) bool {
+	return w.ctx.Err() == nil && w.yield(Update{Live: &item.live}, nil)
 }
 
 // events yields what is not yielded yet, up to an event id.
@@ -185,7 +189,7 @@ func (w *walk) page(upTo int64) (page []Event, more bool, err error) {
 func (fs *followers) add(thread string) *follower {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	f := &follower{thread: thread, wake: make(chan struct{}, 1), newest: fs.last}
+	f := &follower{thread: thread, start: fs.last, newest: fs.last, wake: make(chan struct{}, 1)}
 	fs.all[f] = struct{}{}
 	return f
 }
@@ -245,11 +249,17 @@ func (f *follower) signal() {
 	}
 }
 
-// take returns what waits and leaves nothing.
-func (f *follower) take() ([]liveItem, int64) {
+// take removes the oldest live update, if any, and returns the newest event's id.
+func (f *follower) take() (item liveItem, ok bool, newest int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	live := f.live
-	f.live, f.bytes = nil, 0
-	return live, f.newest
+	if len(f.live) == 0 {
+		return liveItem{}, false, f.newest
+	}
+	item, f.live = f.live[0], f.live[1:]
+	f.bytes -= len(item.live.Text)
+	if len(f.live) == 0 {
+		f.live = nil
+	}
+	return item, true, f.newest
 }

@@ -45,10 +45,10 @@ func (s *Store) AddMessage(ctx context.Context, m Message) (Message, error) {
 			return err
 		}
 		event, err := t.messageChanged(m)
-		if err != nil || m.Kind != MessageUser {
-			return err
+		if err == nil && m.Kind == MessageUser {
+			t.indexText(event, m.Text)
 		}
-		return t.indexText(event, m.Text)
+		return err
 	})
 	return m, err
 }

@@ -20,8 +20,42 @@ func (s *Store) rows(ctx context.Context, query string, args ...any) (*sql.Rows,
 	case <-s.closing:
 		return nil, ErrClosed
 	default:
-		return s.readers.QueryContext(ctx, query, args...)
 	}
+	st, err := s.stmt(ctx, query)
+	if err != nil {
+		return nil, s.orClosed(err)
+	}
+	rows, err := st.QueryContext(ctx, args...)
+	return rows, s.orClosed(err)
+}
+
+// orClosed is ErrClosed for an error that a Close in the middle made.
+func (s *Store) orClosed(err error) error {
+	if err == nil {
+		return nil
+	}
+	select {
+	case <-s.closing:
+		return ErrClosed
+	default:
+		return err
+	}
+}
+
+// stmt returns the prepared query: preparing costs ten times what running a
+// short one does. The texts are constants of this package, so they are few.
+func (s *Store) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
+	s.stmtMu.Lock()
+	defer s.stmtMu.Unlock()
+	if st, ok := s.stmts[query]; ok {
+		return st, nil
+	}
+	st, err := s.readers.PrepareContext(context.WithoutCancel(ctx), query)
+	if err != nil {
+		return nil, err
+	}
+	s.stmts[query] = st
+	return st, nil
 }
 
 // scanner is a row.

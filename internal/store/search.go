@@ -23,27 +23,37 @@ type Hit struct {
 }
 
 // index makes the text of an event findable: what people and models wrote.
-func (t *tx) index(e Event) error {
-	switch e.Kind {
-	case EventNote, EventAnswer:
-		var body struct {
-			Text string `json:"text"`
-		}
-		if err := json.Unmarshal(e.Body, &body); err != nil {
-			return nil // not of its kind's shape; nothing to find
-		}
-		return t.indexText(e.ID, body.Text)
-	default:
-		return nil
+func (t *tx) index(e Event) {
+	if e.Kind != EventNote && e.Kind != EventAnswer {
+		return
+	}
+	var body struct {
+		Text string `json:"text"`
+	}
+	if json.Unmarshal(e.Body, &body) == nil { // else not of its kind's shape: nothing to find
+		t.indexText(e.ID, body.Text)
 	}
 }
 
-func (t *tx) indexText(event int64, text string) error {
-	if strings.TrimSpace(text) == "" {
-		return nil
+// eventText is what an event is found by.
+type eventText struct {
+	event int64
+	text  string
+}
+
+func (t *tx) indexText(event int64, text string) {
+	if strings.TrimSpace(text) != "" {
+		t.texts = append(t.texts, eventText{event: event, text: head(text, maxIndexed)})
 	}
-	_, err := t.insert("INSERT INTO search (rowid, text) VALUES (?, ?)", event, head(text, maxIndexed))
-	return err
+}
+
+func (t *tx) saveTexts() error {
+	for _, x := range t.texts {
+		if _, err := t.exec("INSERT INTO search (rowid, text) VALUES (?, ?)", x.event, x.text); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Search finds user messages, answers, notes and commands that have all words

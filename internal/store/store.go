@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -36,6 +37,8 @@ type Store struct {
 	aside  string
 
 	readers *sql.DB
+	stmtMu  sync.Mutex
+	stmts   map[string]*sql.Stmt // the readers', by text
 	writer  *writer
 
 	// assetMu lets many put assets, or one purge remove some.
@@ -68,7 +71,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 			return nil, fmt.Errorf("open store %q: %w", path, err)
 		}
 	}
-	s := &Store{path: path, assets: o.Assets, log: o.Log, closing: make(chan struct{})}
+	s := &Store{path: path, assets: o.Assets, log: o.Log, stmts: map[string]*sql.Stmt{}, closing: make(chan struct{})}
 	if err := s.openDatabase(ctx); err != nil {
 		if !errors.Is(err, ErrCorrupt) {
 			return nil, fmt.Errorf("open store %q: %w", path, err)
@@ -91,18 +94,34 @@ func (s *Store) Aside() string { return s.aside }
 func (s *Store) Close() error {
 	s.closeOnce.Do(func() {
 		close(s.closing)
-		s.closeErr = errors.Join(s.writer.close(), s.readers.Close())
+		s.closeErr = errors.Join(s.writer.close(), s.closeReaders())
 	})
 	return s.closeErr
+}
+
+func (s *Store) closeReaders() error {
+	s.stmtMu.Lock()
+	defer s.stmtMu.Unlock()
+	var errs []error
+	for _, st := range s.stmts {
+		errs = append(errs, st.Close())
+	}
+	clear(s.stmts)
+	return errors.Join(append(errs, s.readers.Close())...)
 }
 
 // openDatabase opens the file, checks it, brings it to the present schema and
 // starts the writer. On an error nothing stays open.
 func (s *Store) openDatabase(ctx context.Context) (err error) {
-	if err := touchPrivate(s.path); err != nil {
+	fresh, err := touchPrivate(s.path)
+	if err != nil {
 		return err
 	}
-	writing, err := sql.Open("sqlite", dataSource(s.path, writerPragmas))
+	pragmas := writerPragmas
+	if fresh {
+		pragmas = slices.Concat(freshPragmas, writerPragmas)
+	}
+	writing, err := sql.Open("sqlite", dataSource(s.path, pragmas))
 	if err != nil {
 		return err
 	}
@@ -150,9 +169,12 @@ func (s *Store) openDatabase(ctx context.Context) (err error) {
 // for it are told.
 func (s *Store) committed(events []eventKey) { s.follow.committed(events) }
 
+// freshPragmas come first and on a new file only: later they have no effect, or
+// write to a file that may have to be left alone.
+var freshPragmas = []string{"auto_vacuum(incremental)"}
+
 var writerPragmas = []string{
 	"busy_timeout(5000)",
-	"auto_vacuum(incremental)", // only has an effect on a new file, and only before the next line
 	"journal_mode(wal)",
 	"synchronous(full)",
 	"foreign_keys(1)",
@@ -179,21 +201,35 @@ func dataSource(path string, pragmas []string) string {
 }
 
 // touchPrivate makes the file with owner-only rights when it is missing, so that
-// SQLite never makes it with wider ones; -wal and -shm take after it.
-func touchPrivate(path string) error {
+// SQLite never makes it with wider ones; -wal and -shm take after it. It reports
+// whether the file is empty, and ErrCorrupt when it is anything but a database:
+// SQLite would write over a short one and throw away the log beside it.
+func touchPrivate(path string) (fresh bool, err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return err
+		return false, err
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return f.Chmod(0o600)
+		if err := f.Chmod(0o600); err != nil {
+			return false, err
+		}
 	}
-	return nil
+	var start [16]byte
+	switch n, err := io.ReadFull(f, start[:]); {
+	case n == 0 && err == io.EOF:
+		return true, nil
+	case err != nil && err != io.ErrUnexpectedEOF:
+		return false, err
+	case string(start[:n]) != "SQLite format 3\x00":
+		return false, fmt.Errorf("%w: it does not begin like one", ErrCorrupt)
+	default:
+		return false, nil
+	}
 }
 
 var idEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)

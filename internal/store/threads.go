@@ -106,7 +106,7 @@ func (s *Store) Threads(ctx context.Context, f ThreadFilter) ([]Thread, error) {
 	if f.Limit <= 0 || f.Limit > maxThreads {
 		f.Limit = maxThreads
 	}
-	like := "%" + strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(f.Query) + "%"
+	like := "%" + strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(head(clean(f.Query), 1<<10)) + "%" // SQLite refuses very long patterns
 	all, err := list(ctx, s, scanThread, "SELECT "+threadColumns+` FROM thread_rows
 		WHERE (deleted IS NOT NULL) = ?1 AND (?1 OR archived = ?2) AND (?3 = '' OR folder = ?3) AND (?4 = '%%' OR title LIKE ?4 ESCAPE '\')
 		ORDER BY pinned DESC, updated DESC, n DESC LIMIT ?5`, f.Deleted, f.Archived, f.Folder, like, f.Limit)

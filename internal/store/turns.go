@@ -238,6 +238,22 @@ func (s *Store) MoveTurn(ctx context.Context, id string, m TurnMove) (Turn, erro
 	return out, err
 }
 
+// shiftTurn moves a turn that is in state from, with what happened to its approval; any other is left alone.
+func (t *tx) shiftTurn(id string, from, to TurnState) error {
+	if id == "" {
+		return nil
+	}
+	tu, err := t.turn(id)
+	if errors.Is(err, ErrNotFound) || err == nil && tu.State != from {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	tu.State, tu.Since = to, t.now
+	return t.saveTurn(tu)
+}
+
 func (m TurnMove) allowed(tu Turn) error {
 	switch m.To {
 	case TurnComposing, TurnSending, TurnStreaming, TurnActing, TurnWaiting, TurnReturning, TurnAnswered, TurnFailed, TurnStopped:

@@ -134,7 +134,7 @@ func (w *writer) run(batch []*job) {
 // happened; a job's own refusal is in its err.
 func (w *writer) attempt(jobs []*job) error {
 	t := w.tx
-	t.events, t.now = t.events[:0], now()
+	t.events, t.texts, t.now = t.events[:0], t.texts[:0], now()
 	if _, err := t.exec("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
@@ -144,7 +144,11 @@ func (w *writer) attempt(jobs []*job) error {
 			return err
 		}
 	}
-	if _, err := t.exec("COMMIT"); err != nil {
+	err := t.saveTexts()
+	if err == nil {
+		_, err = t.exec("COMMIT")
+	}
+	if err != nil {
 		w.undo()
 		return err
 	}
@@ -160,13 +164,13 @@ func (w *writer) step(j *job) error {
 	if _, err := t.exec("SAVEPOINT job"); err != nil {
 		return err
 	}
-	mark := len(t.events)
+	events, texts := len(t.events), len(t.texts)
 	j.err = j.do(t)
 	if j.err != nil {
 		if breaksTransaction(j.err) {
 			return j.err
 		}
-		t.events = t.events[:mark]
+		t.events, t.texts = t.events[:events], t.texts[:texts]
 		if _, err := t.exec("ROLLBACK TO job"); err != nil {
 			return err
 		}
@@ -178,7 +182,6 @@ func (w *writer) step(j *job) error {
 // undo ends the transaction. SQLite may have ended it by itself, and says so
 // with an error that means nothing here.
 func (w *writer) undo() {
-	w.tx.events = w.tx.events[:0]
 	_, _ = w.tx.exec("ROLLBACK")
 }
 
@@ -188,6 +191,7 @@ type tx struct {
 	stmts  map[string]*sql.Stmt // by text; the texts are constants of this package
 	now    time.Time            // of the transaction
 	events []eventKey           // appended by it
+	texts  []eventText          // to be made findable at its end: FTS5 would flush at each savepoint
 }
 
 // at is the time of the transaction for an optional field.
