@@ -1,10 +1,10 @@
+import type { EditorView } from "prosemirror-view";
 import { useCallback, useEffect, useRef, useState, type FormEvent } from "react";
 import { useChat, usePage } from "./App";
 import type { Attachment } from "./api";
 import { readDraft, writeDraft } from "./drafts";
 import { docText, Editor, insertText, setText, type EditorHandlers } from "./Editor";
 import { Icon } from "./Icon";
-import type { EditorView } from "prosemirror-view";
 
 interface Chip extends Attachment {
   id: string;
@@ -30,7 +30,7 @@ export function Composer() {
   const send = useCallback(async () => {
     const editor = view.current;
     if (editor === null || faults.swallowsClick()) return;
-    const message = textOf(editor);
+    const message = docText(editor.state.doc);
     const attachments = chips.map(({ name, text: content }) => ({ name, text: content }));
     if (chat.state().busy || chips.some((c) => c.uploading) || (message.trim() === "" && chips.length === 0)) return;
     setText(editor, "");
@@ -151,8 +151,4 @@ function useDraft(key: string): { initial: string; keep: (text: string) => void;
     },
   }));
   return { initial, ...actions };
-}
-
-function textOf(view: EditorView): string {
-  return docText(view.state.doc);
 }

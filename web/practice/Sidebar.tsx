@@ -1,4 +1,4 @@
-import type { MouseEvent } from "react";
+import type { MouseEvent, ReactNode } from "react";
 import { useChat, usePage } from "./App";
 import { Icon } from "./Icon";
 import { ProjectDialog } from "./ProjectDialog";
@@ -33,7 +33,7 @@ export function Sidebar() {
   );
 }
 
-function NavLink(props: { to: Route; testId: string; current?: boolean; children: React.ReactNode }) {
+function NavLink(props: { to: Route; testId: string; current?: boolean; children: ReactNode }) {
   const { chat } = usePage();
   const go = (event: MouseEvent): void => {
     event.preventDefault();
