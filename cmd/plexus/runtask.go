@@ -179,9 +179,9 @@ func (a app) watchTurn(ctx context.Context, s *session, f following) (ending, er
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { a.stopThread(out, s, f.thread.ID, cancel) })()
 
-	var show view = newScreen(a, s, f.thread)
-	if f.json {
-		show = &lines{app: a, extra: f.extra}
+	var show view = &lines{app: a, extra: f.extra}
+	if !f.json {
+		show = newScreen(a, s, f.thread)
 	}
 	ask := newAsker(a, s)
 	defer ask.close()

@@ -108,10 +108,12 @@ func (a app) show() *cobra.Command {
 // transcript shows a recorded thread as it was seen when it ran.
 func (a app) transcript(s *session, t store.Thread) func(store.Event) {
 	sc := newScreen(a, s, t)
+	told := map[string]bool{} // messages come again as more is known of their delivery
 	return func(e store.Event) {
 		switch e.Kind {
 		case store.EventMessage:
-			if m, ok := body[store.Message](&e); ok && m.Kind == store.MessageUser {
+			if m, ok := body[store.Message](&e); ok && m.Kind == store.MessageUser && !told[m.ID] {
+				told[m.ID] = true
 				sc.line(sc.bold("you  ") + clean(m.Text))
 			}
 		case store.EventTurn:

@@ -110,7 +110,6 @@ func value(name, v string) any {
 // plan is which calls of a batch run, and how.
 type plan struct {
 	calls    []tool.Call
-	asks     bool // a person is asked about the only call
 	parallel bool // all are proved read-only
 }
 
@@ -125,7 +124,7 @@ func (t *turn) plan(ctx context.Context, calls []tool.Call) (plan, error) {
 			continue
 		}
 		if v.Ask {
-			return plan{calls: []tool.Call{c}, asks: true}, nil
+			return plan{calls: []tool.Call{c}}, nil
 		}
 		p.parallel = p.parallel && v.ReadOnly
 	}
@@ -138,7 +137,7 @@ func (t *turn) do(ctx context.Context, p plan) ([]plx.Result, error) {
 	errs := make([]error, len(p.calls))
 	one := func(i int) {
 		var res tool.Result
-		res, errs[i] = t.call(ctx, p.calls[i], p.asks)
+		res, errs[i] = t.call(ctx, p.calls[i])
 		results[i] = result(p.calls[i].Tool, res)
 	}
 	if p.parallel {
@@ -165,22 +164,14 @@ func (t *turn) do(ctx context.Context, p plan) ([]plx.Result, error) {
 	return results, nil
 }
 
-// call runs one call; while a person is asked the turn is waiting.
-func (t *turn) call(ctx context.Context, c tool.Call, asks bool) (tool.Result, error) {
+// call runs one call. While a person is asked the turn is waiting: the store moves it with the approval.
+func (t *turn) call(ctx context.Context, c tool.Call) (tool.Result, error) {
 	if err := context.Cause(ctx); err != nil {
 		return tool.Result{}, err
-	}
-	if asks {
-		if err := t.move(ctx, store.TurnMove{To: store.TurnWaiting}); err != nil {
-			return tool.Result{}, err
-		}
 	}
 	res, err := t.l.cfg.Engine.Do(ctx, c)
 	if err != nil {
 		return tool.Result{}, fmt.Errorf("run %s: %w", c.Tool, err)
-	}
-	if asks {
-		return res, t.move(context.WithoutCancel(ctx), store.TurnMove{To: store.TurnActing})
 	}
 	return res, nil
 }

@@ -27,14 +27,17 @@ var _ Observer = (*observer)(nil)
 
 func (o *observer) Delivery(state store.Delivery, receipt string) error {
 	o.alive()
+	if o.state == store.DeliveryAccepted && state != store.DeliveryAccepted {
+		return nil // an earlier process saw it arrive; what arrived stays arrived, also when the model is asked again
+	}
 	if _, err := o.t.l.cfg.Store.SetDelivery(o.ctx, o.message, state, receipt); err != nil {
 		return fmt.Errorf("record the delivery as %s: %w", state, err)
 	}
 	o.state = state
-	if state == store.DeliveryAccepted {
-		return o.t.move(o.ctx, store.TurnMove{To: store.TurnStreaming})
+	if state != store.DeliveryAccepted || o.t.turn.State == store.TurnStreaming {
+		return nil
 	}
-	return nil
+	return o.t.move(o.ctx, store.TurnMove{To: store.TurnStreaming})
 }
 
 func (o *observer) Bound(chat store.Chat) error {

@@ -118,19 +118,9 @@ func (t *turn) resumeBatch(ctx context.Context, reply store.Message, begun map[i
 // settleAction returns the result of a recorded call and whether a person was asked about it.
 func (t *turn) settleAction(ctx context.Context, rec store.Action) (tool.Result, bool, error) {
 	asked := rec.State == store.ActionWaiting || rec.Decision == "allowed" || rec.Decision == "denied" || rec.Decision == "always"
-	if rec.State == store.ActionWaiting && t.turn.State != store.TurnWaiting {
-		if err := t.move(ctx, store.TurnMove{To: store.TurnWaiting}); err != nil {
-			return tool.Result{}, false, err
-		}
-	}
 	res, err := t.l.cfg.Engine.Resume(ctx, rec)
 	if err != nil {
 		return tool.Result{}, false, fmt.Errorf("settle %s after the restart: %w", rec.Tool, err)
-	}
-	if t.turn.State == store.TurnWaiting {
-		if err := t.move(context.WithoutCancel(ctx), store.TurnMove{To: store.TurnActing}); err != nil {
-			return tool.Result{}, false, err
-		}
 	}
 	return res, asked, nil
 }
