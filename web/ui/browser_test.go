@@ -4,6 +4,7 @@ package ui_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"testing"
 	"time"
@@ -14,31 +15,45 @@ import (
 	"plexus/internal/chromium"
 )
 
-// browserBound is how long any one test may take in the browser.
-const browserBound = 120 * time.Second
+// tabBound is how long any one test may take in the browser.
+const tabBound = 120 * time.Second
 
-// tab is a page in a Chromium of its own. Whatever fails or is thrown in it fails the test.
+// browser is the context of the Chromium that the tests share.
+var browser context.Context
+
+// tab is a page. Whatever fails or is thrown in it fails the test.
 type tab struct {
 	t   *testing.T
 	ctx context.Context
 }
 
-func newTab(t *testing.T) *tab {
-	t.Helper()
+// startBrowser starts the Chromium that all tests share and returns the context of its tabs.
+func startBrowser(profile string) (context.Context, func(), error) {
 	path, err := chromium.Find()
 	if err != nil {
-		t.Fatalf("%v: run `make chromium`", err)
+		return nil, nil, fmt.Errorf("%w: run `make chromium`", err)
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path),
-		chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1400, 900))
+		chromedp.UserDataDir(profile), chromedp.WindowSize(1400, 900))
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox) // Chromium refuses its sandbox to root
 	}
-	ctx, cancel := chromedp.NewExecAllocator(context.WithoutCancel(t.Context()), options...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(func() { _ = chromedp.Cancel(ctx); cancel() })
+	ctx, endAllocator := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, end := chromedp.NewContext(ctx)
+	stop := func() { _ = chromedp.Cancel(ctx); end(); endAllocator() }
 	if err := chromedp.Do(ctx); err != nil {
+		stop()
+		return nil, nil, fmt.Errorf("start %s: %w", path, err)
+	}
+	return ctx, stop, nil
+}
+
+// newTab opens a tab that shares nothing with the others: no storage, no cache.
+func newTab(t *testing.T) *tab {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
+	t.Cleanup(func() { _ = chromedp.Cancel(ctx); cancel() })
+	if err := chromedp.Do(ctx, chromedp.EmulateViewport(1400, 900)); err != nil {
 		t.Fatal(err)
 	}
 	if err := chromedp.Listen(ctx, func(ev any) {
@@ -49,7 +64,7 @@ func newTab(t *testing.T) *tab {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel = context.WithTimeout(ctx, browserBound)
+	ctx, cancel = context.WithTimeout(ctx, tabBound)
 	t.Cleanup(cancel)
 	return &tab{t: t, ctx: ctx}
 }

@@ -5,7 +5,7 @@
 
 import type { ThreadEvent } from "./event.ts";
 import type { Action, Answer, Approval, Change, Message, Note, Notice, Turn } from "../protocol/api.ts";
-import { readResult } from "./result.ts";
+import { inputText, readKept, readResult } from "./result.ts";
 
 interface Placed {
   /** Unique in its turn and stable, for keyed lists. */
@@ -235,13 +235,21 @@ export interface ChangedFile {
   changes: { action: string; change: Change }[];
 }
 
+function changesOf(action: Action): readonly Change[] {
+  if (readKept(action.result) !== null && action.tool === "write") {
+    // The diff is too large for an event: the file is named all the same.
+    return [{ path: inputText(action.input, "path") || action.title.replace(/^\S+ /, ""), op: "modify", added: 0, removed: 0, cut: true }];
+  }
+  return readResult(action.result)?.changes ?? [];
+}
+
 /** The files that the loaded part of the thread changed, by path. */
 export function changedFiles(timeline: Timeline): ChangedFile[] {
   const files = new Map<string, ChangedFile>();
   for (const block of timeline.blocks) {
     for (const item of block.items) {
       if (item.kind !== "action" || item.action?.state !== "done") continue;
-      for (const change of readResult(item.action.result)?.changes ?? []) {
+      for (const change of changesOf(item.action)) {
         let file = files.get(change.path);
         if (!file) files.set(change.path, (file = { path: change.path, added: 0, removed: 0, changes: [] }));
         file.added += change.added;

@@ -77,7 +77,7 @@ function TimelineView({ feed, onRetry }: { feed: ThreadFeed; onRetry(task: strin
   const timeline = feed.timeline.value;
   const box = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
-  const { stuck, toEnd } = useStick(box, content, timeline.first, feed.id);
+  const { stuck, toEnd } = useStick(box, content, feed.id);
   const retry = useLatest(onRetry);
   const onRetryStable = useRef((task: string) => retry.current(task));
   const blocks = timeline.blocks.filter((b) => b.turn?.state !== "queued" && !takenBack(b));

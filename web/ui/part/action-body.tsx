@@ -2,27 +2,34 @@
 
 import { useState } from "preact/hooks";
 import * as api from "../api.ts";
-import { inputText, readKept } from "../result.ts";
+import { inputText, readKept, readResult } from "../result.ts";
 import type { StreamText } from "../stream-text.ts";
 import { sayError } from "../toast.ts";
-import type { Action, Result } from "../../protocol/api.ts";
+import type { Action } from "../../protocol/api.ts";
 import { size } from "../words.ts";
 import { CopyButton } from "./copy-button.tsx";
 import { ChangeView } from "./diff-view.tsx";
+import { Failure, Loading } from "./failure.tsx";
+import { useLoad } from "./hooks.ts";
 import { Icon } from "./icon.tsx";
 import { LiveOutput } from "./live-text.tsx";
 
 interface Props {
   action: Action;
-  result: Result | null;
   output: StreamText | undefined;
   version: number;
 }
 
-export function ActionBody({ action, result, output, version }: Props) {
+export function ActionBody({ action: known, output, version }: Props) {
+  // Events hold only a stub of large inputs and results.
+  const large = readKept(known.result) !== null || readKept(known.input) !== null;
+  const [whole, again] = useLoad((signal) => (large ? api.getAction(known.id, signal) : Promise.resolve(known)), [known]);
+  if (large && whole.state === "loading") return <Loading what="the result" />;
+  if (whole.state === "failed") return <Failure error={whole.error} retry={again} />;
+  const action = whole.state === "ok" ? whole.value : known;
+  const result = readResult(action.result);
   const changes = result?.changes ?? [];
   const text = action.tool === "run" ? withoutCommand(result?.text ?? "", inputText(action.input, "command")) : (result?.text ?? "");
-  const kept = readKept(action.result);
   return (
     <>
       <Asked action={action} />
@@ -33,7 +40,7 @@ export function ActionBody({ action, result, output, version }: Props) {
         <ChangeView change={change} key={change.path} />
       ))}
       {action.state === "done" && (changes.length === 0 || result?.status !== "ok") && (
-        <Output action={action} text={kept ? kept.head : text} total={kept?.bytes ?? result?.bytes ?? 0} />
+        <Output action={action} text={text} total={result?.bytes ?? 0} />
       )}
     </>
   );

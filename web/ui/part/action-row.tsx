@@ -47,7 +47,7 @@ export const ActionRow = memo(function ActionRow({ item, output, version }: Prop
       {open && (
         <div class="action-body" id={id}>
           {approval && !asking && <ApprovalOutcome approval={approval} />}
-          <ActionBody action={action} result={result} output={output} version={version} />
+          <ActionBody action={action} output={output} version={version} />
         </div>
       )}
     </div>
@@ -66,7 +66,8 @@ function Facts({ action, result }: { action: Action; result: Result | null }) {
       {action.decision === "denied" && <span class="tag">denied</span>}
       {result && <Exit result={result} />}
       {action.state === "running" && <span>{elapsed(now - Date.parse(action.created))}</span>}
-      {result && <span>{duration(result.ms)}</span>}
+      {action.state === "done" && !result && action.outcome === "exit_nonzero" && <span class="tag bad">failed</span>}
+      {action.state === "done" && <span>{duration(result?.ms ?? Date.parse(action.ended ?? "") - Date.parse(action.created))}</span>}
     </>
   );
 }

@@ -14,7 +14,9 @@ export function StatusLine({ feed }: { feed: ThreadFeed }) {
   const now = useNow(1000, turn !== undefined);
   const block = turn && timeline.blocks.find((b) => b.id === turn.id);
   const lost = feed.stream.value.state === "lost";
-  let text = turn ? turnStatus(turn.state, block && runningAction(block)) : "";
+  const running = block && runningAction(block);
+  const since = turn?.state === "acting" && running ? running.created : turn?.since;
+  let text = turn ? turnStatus(turn.state, running) : "";
   if (turn?.state === "streaming" && [...feed.live.texts.values()].some((t) => t.turn === turn.id)) text = "The model is replying";
   if (turn && feed.live.status && turn.state !== "acting" && turn.state !== "waiting") text = feed.live.status;
   return (
@@ -34,7 +36,7 @@ export function StatusLine({ feed }: { feed: ThreadFeed }) {
       {turn && (
         <>
           <span class="elapsed" aria-hidden="true">
-            {elapsed(now - Date.parse(turn.since))}
+            {elapsed(now - Date.parse(since ?? ""))}
           </span>
           <button type="button" class="small stop" onClick={() => void stop(feed.id)} title="Stop (Ctrl+.)">
             <Icon name="stop" /> Stop

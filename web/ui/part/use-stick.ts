@@ -1,8 +1,8 @@
 // The scroll of a timeline: stays at the end while the reader is there, and
-// where the reader put it otherwise.
+// where the reader put it otherwise, whatever grows or shrinks above or below.
 
 import { type RefObject } from "preact";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { useLife } from "./hooks.ts";
 
 const near = 48;
@@ -13,54 +13,104 @@ export interface Stick {
   toEnd(): void;
 }
 
-/** `first` is the oldest thing shown: when it changes, what was added above does not move the rest. */
-export function useStick(box: RefObject<HTMLElement | null>, content: RefObject<HTMLElement | null>, first: number, key: string): Stick {
+/** `key` names what is shown: with another one it begins at the end again. */
+export function useStick(box: RefObject<HTMLElement | null>, content: RefObject<HTMLElement | null>, key: string): Stick {
   const [stuck, setStuck] = useState(true);
-  const now = useRef(true);
-  const height = useRef({ first, height: 0 });
-  const set = (value: boolean) => {
-    now.current = value;
-    setStuck(value);
-  };
-  const toEnd = () => {
-    const el = box.current;
-    if (el) el.scrollTop = el.scrollHeight;
-    set(true);
-  };
+  const keeper = useRef<Keeper | null>(null);
   useLife(
     (signal) => {
-      const el = box.current;
-      const inner = content.current;
-      if (!el || !inner) return;
-      toEnd();
-      let top = el.scrollTop;
-      el.addEventListener(
-        "scroll",
-        () => {
-          const atEnd = el.scrollHeight - el.scrollTop - el.clientHeight < near;
-          // Only a move upwards is the reader's: content that grows is not.
-          if (atEnd) set(true);
-          else if (el.scrollTop < top) set(false);
-          top = el.scrollTop;
-        },
-        { signal, passive: true },
-      );
-      const sized = new ResizeObserver(() => {
-        if (now.current) el.scrollTop = el.scrollHeight;
-        height.current.height = el.scrollHeight;
-      });
-      sized.observe(inner);
-      sized.observe(el);
-      signal.addEventListener("abort", () => sized.disconnect(), { once: true });
+      if (!box.current || !content.current) return;
+      keeper.current = new Keeper(box.current, content.current, setStuck, signal);
     },
     [key],
   );
-  useLayoutEffect(() => {
-    const el = box.current;
-    if (!el) return;
-    const before = height.current;
-    if (before.first > 0 && first < before.first && !now.current && before.height > 0) el.scrollTop += el.scrollHeight - before.height;
-    height.current = { first, height: el.scrollHeight };
-  }, [first]);
-  return { stuck, toEnd };
+  return { stuck, toEnd: () => keeper.current?.toEnd() };
+}
+
+class Keeper {
+  private following = true;
+  /** The first thing in sight, and how far below the top edge it is. */
+  private anchor: { el: Element; top: number } | null = null;
+  private lastTop = 0;
+
+  constructor(
+    private readonly box: HTMLElement,
+    private readonly content: HTMLElement,
+    private readonly tell: (stuck: boolean) => void,
+    signal: AbortSignal,
+  ) {
+    this.toEnd();
+    box.addEventListener("scroll", () => this.scrolled(), { signal, passive: true });
+    // What a reader opens grows downwards: the row stays under the pointer.
+    content.addEventListener(
+      "click",
+      (event) => {
+        if (!(event.target instanceof Element) || !event.target.closest("[aria-expanded], summary")) return;
+        this.following = false;
+        this.remember();
+      },
+      { signal, capture: true },
+    );
+    const sized = new ResizeObserver(() => this.sized());
+    sized.observe(content);
+    sized.observe(box);
+    signal.addEventListener("abort", () => sized.disconnect(), { once: true });
+  }
+
+  toEnd(): void {
+    this.box.scrollTop = this.box.scrollHeight;
+    this.lastTop = this.box.scrollTop;
+    this.set(true);
+  }
+
+  private set(following: boolean): void {
+    this.following = following;
+    this.tell(following);
+  }
+
+  private get atEnd(): boolean {
+    return this.box.scrollHeight - this.box.scrollTop - this.box.clientHeight < near;
+  }
+
+  private scrolled(): void {
+    const up = this.box.scrollTop < this.lastTop;
+    this.lastTop = this.box.scrollTop;
+    if (this.atEnd) this.set(true);
+    // Only a move upwards is the reader's: content that grows is not.
+    else if (up) this.set(false);
+    this.remember();
+  }
+
+  /** Called before the frame is painted, so that nothing is seen to jump. */
+  private sized(): void {
+    if (this.following) {
+      this.box.scrollTop = this.box.scrollHeight;
+    } else {
+      if (this.anchor?.el.isConnected) {
+        const off = this.anchor.el.getBoundingClientRect().top - this.box.getBoundingClientRect().top - this.anchor.top;
+        if (Math.abs(off) >= 1) this.box.scrollTop += off;
+      }
+      this.tell(this.atEnd);
+      this.following = this.atEnd;
+    }
+    this.lastTop = this.box.scrollTop;
+    this.remember();
+  }
+
+  private remember(): void {
+    const edge = this.box.getBoundingClientRect().top;
+    let el = firstBelow(this.content.children, edge);
+    const inner = el && firstBelow(el.querySelectorAll(":scope > .happened > *"), edge);
+    el = inner ?? el;
+    this.anchor = el ? { el, top: el.getBoundingClientRect().top - edge } : null;
+  }
+}
+
+function firstBelow(elements: ArrayLike<Element>, edge: number): Element | null {
+  for (let i = 0; i < elements.length; i++) {
+    const el = elements[i]!;
+    // The mark for earlier pages stands still while they come in above the rest.
+    if (!el.classList.contains("earlier") && el.getBoundingClientRect().bottom > edge) return el;
+  }
+  return null;
 }
