@@ -95,28 +95,31 @@ func (j *job) drain() (ended bool) {
 	}
 }
 
-// end ends the tree: it is asked to, given the grace, and killed. It returns
-// when nothing of it runs, or when even that did not help.
-func (j *job) end() {
-	j.tree.signal(false)
-	if !j.gone(j.r.opts.Grace, nil) {
-		j.gone(killWithin, func() { j.tree.signal(true) })
+// end ends the tree of a job.
+func (j *job) end() { end(j.tree, j.exited, j.r.opts.Grace) }
+
+// end ends a tree: it is asked to, given the grace, and killed. It returns
+// when nothing of it runs, or when even that did not help. exited is closed
+// when the first process has been waited for; nil when that is not ours to do.
+func end(t *tree, exited <-chan struct{}, grace time.Duration) {
+	t.signal(false)
+	if !gone(t, exited, grace, nil) {
+		gone(t, exited, killWithin, func() { t.signal(true) })
 	}
 }
 
 // gone waits until nothing of the tree runs, and calls again before each look,
 // since a tree that forks can be faster than one signal.
-func (j *job) gone(within time.Duration, again func()) bool {
+func gone(t *tree, exited <-chan struct{}, within time.Duration, again func()) bool {
 	deadline := time.NewTimer(within)
 	defer deadline.Stop()
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
-	exited := j.exited
 	for {
 		if again != nil {
 			again()
 		}
-		if exited == nil && len(j.tree.members()) == 0 {
+		if exited == nil && len(t.members()) == 0 {
 			return true
 		}
 		select {

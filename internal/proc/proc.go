@@ -145,7 +145,10 @@ func (r *Runner) endLeft() {
 	}
 	group.Wait()
 	clear(r.left)
-	if n := endMarked(r.token); n > 0 {
-		r.log.Info("ended processes that had left their command's group", slog.Int("count", n))
+	if t := strays(r.token); t != nil {
+		if n := len(t.members()); n > 0 {
+			r.log.Info("ending processes that had left their command's group", slog.Int("count", n))
+			end(t, nil, r.opts.Grace)
+		}
 	}
 }

@@ -537,7 +537,7 @@ func TestCloseEndsEverything(t *testing.T) {
 }
 
 func TestCloseIsBounded(t *testing.T) {
-	b := newBench(t, Options{})
+	b := newBench(t, Options{Grace: 50 * time.Millisecond})
 	go func() {
 		_, _ = b.call(context.Background(), args{"command": "trap '' TERM; echo running; while :; do sleep 0.1; done"})
 	}()

@@ -59,19 +59,10 @@ func (t *tree) signal(kill bool) { signalAll(t.members(), kill) }
 
 func (t *tree) close() {}
 
-// endMarked kills every process with a mark that begins with token and returns
-// how many there were.
-func endMarked(token string) int {
-	count := 0
-	for range 50 {
-		found := members(0, token, nil)
-		if len(found) == 0 {
-			break
-		}
-		count += len(found)
-		signalAll(found, true)
-	}
-	return count
+// strays is the tree of all processes with a mark that begins with token,
+// whatever command they came from.
+func strays(token string) *tree {
+	return &tree{mark: token, known: map[int]uint64{}}
 }
 
 // process is what the kernel tells of one. A pid and a start time together

@@ -83,4 +83,5 @@ func (t *tree) signal(bool) { _ = windows.TerminateJobObject(t.job, 1) }
 
 func (t *tree) close() { windows.CloseHandle(t.job) }
 
-func endMarked(string) int { return 0 }
+// strays is nil: nothing here can be found that left its tree.
+func strays(string) *tree { return nil }
