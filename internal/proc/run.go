@@ -132,7 +132,7 @@ func (r *Runner) wait(ctx context.Context, j *job, limit time.Duration) ending {
 	case <-r.stop:
 		return byStop
 	case <-ctx.Done():
-		if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) { // whatever its cause is called
 			return byTimeout
 		}
 		return byStop

@@ -400,7 +400,7 @@ func TestRunTimeout(t *testing.T) {
 // TestRunDeadlineOfTheCaller: the engine's own limit counts as one too.
 func TestRunDeadlineOfTheCaller(t *testing.T) {
 	b := newBench(t, Options{})
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 300*time.Millisecond, errors.New("its time is over"))
 	defer cancel()
 	if result, err := b.call(ctx, args{"command": "sleep 1000"}); err != nil || result.Status != tool.StatusTimeout {
 		t.Errorf("%+v, %v", result, err)
