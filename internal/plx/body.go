@@ -1,6 +1,9 @@
 package plx
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // tagKind says what is done with a tag's body.
 type tagKind int
@@ -22,7 +25,7 @@ type body struct {
 	kind  tagKind
 	brace bool
 	attrs map[string]string
-	text  []byte
+	text  strings.Builder
 	inner int // tags of the same name that are open inside, in look-alikes
 }
 
@@ -53,7 +56,7 @@ func (p *Parser) open(broken bool) {
 		return
 	}
 	p.mode = modeBody
-	p.body = body{name: name, brace: l.open == '{' && (broken || l.close == '}'), attrs: l.attrs, text: p.body.text[:0]}
+	p.body = body{name: name, brace: l.open == '{' && (broken || l.close == '}'), attrs: l.attrs}
 	switch {
 	case slices.Contains(tools, name):
 		if p.body.kind = kindAction; broken {
@@ -112,7 +115,7 @@ func (p *Parser) closeBody() {
 		p.settle()
 		p.answered = true
 		if p.screen.open {
-			p.answerAt = span{p.screen.gapAt, p.screen.out.Len()}
+			p.answerAt = span{from: p.screen.gapAt, to: p.screen.out.Len()}
 		}
 		p.answer = p.screen.end()
 	}
@@ -128,11 +131,10 @@ func (p *Parser) act() {
 		p.screen.remove(p.answerAt.from, p.answerAt.to)
 		p.answered, p.answer = false, ""
 	}
-	if p.invented {
-		return
-	}
-	if len(p.actions) == MaxActions {
-		p.problem(TooManyActions)
+	if !p.kept() {
+		if !p.invented {
+			p.problem(TooManyActions)
+		}
 		return
 	}
 	a := Action{Tool: p.body.name, Attrs: p.body.attrs, Body: p.bodyText()}
@@ -144,19 +146,18 @@ func (p *Parser) act() {
 }
 
 func (p *Parser) bodyText() string {
-	b := p.body.text
+	s := p.body.text.String()
 	if p.body.name == "write" {
-		switch {
-		case len(b) > 0 && b[0] == '\n':
-			b = b[1:]
-		case len(b) > 1 && b[0] == '\r' && b[1] == '\n':
-			b = b[2:]
+		if rest, ok := strings.CutPrefix(s, "\r\n"); ok {
+			s = rest
+		} else {
+			s = strings.TrimPrefix(s, "\n")
 		}
 	}
 	if p.options.Rendered {
-		return decodeEntities(string(b))
+		return decodeEntities(s)
 	}
-	return string(b)
+	return s
 }
 
 // inBody reads a body from s[i:] up to where a closer may begin, and returns where it stopped.
@@ -176,21 +177,26 @@ func (p *Parser) inBody(s string, i int) int {
 
 // add appends to the body.
 func (p *Parser) add(s string) {
-	switch p.body.kind {
-	case kindAction:
-		if !p.invented && len(p.actions) < MaxActions {
-			p.body.text = append(p.body.text, s...)
-		}
-	case kindDone:
+	switch {
+	case p.body.kind == kindDone:
 		p.say(s)
+	case p.kept():
+		grow(&p.body.text, len(s))
+		p.body.text.WriteString(s)
 	}
+}
+
+// kept reports whether the open action will be one of the reply's when it is complete.
+func (p *Parser) kept() bool {
+	return p.body.kind == kindAction && !p.invented && len(p.actions) < MaxActions
 }
 
 // content appends bytes to the body that were read for a tag.
 func (p *Parser) content(b []byte) {
 	if p.body.kind != kindDone {
-		if p.body.kind == kindAction && !p.invented && len(p.actions) < MaxActions {
-			p.body.text = append(p.body.text, b...)
+		if p.kept() {
+			grow(&p.body.text, len(b))
+			p.body.text.Write(b)
 		}
 		return
 	}

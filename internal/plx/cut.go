@@ -72,7 +72,7 @@ type gap struct{ from, to int }
 // marker says what was left out.
 func marker(content string, r Result, g gap) string {
 	lines, size := r.Lines, r.Bytes
-	whole := output(content, r)
+	whole := output(r)
 	if lines == 0 {
 		lines = int64(countLines(whole))
 	}
@@ -83,7 +83,8 @@ func marker(content string, r Result, g gap) string {
 }
 
 // output is the content without what the tool says about it: the command above and how it ended below, or a line about the file.
-func output(content string, r Result) string {
+func output(r Result) string {
+	content := r.Content
 	rest, last := content, ""
 	if i := strings.LastIndexByte(rest, '\n'); i >= 0 {
 		rest, last = rest[:i+1], rest[i+1:]

@@ -69,7 +69,6 @@ func Parse(text string, o Options) Reply {
 // Feed takes the next piece of the reply and returns what it adds for the screen. The slice is only good until the next
 // call, its texts and actions for as long as wanted; they must not be changed. After Finish it does nothing.
 func (p *Parser) Feed(delta string) []Event {
-	clear(p.screen.events)
 	p.screen.events, p.screen.spans = p.screen.events[:0], p.screen.spans[:0]
 	if p.reply != nil {
 		return nil

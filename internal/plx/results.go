@@ -76,7 +76,7 @@ func frame(n int, r Result) string {
 
 var attributeText = strings.NewReplacer("&", "&amp;", `"`, "&quot;", "\n", " ", "\r", " ", "{", "", "}", "")
 
-func attribute(s string) string { return attributeText.Replace(strings.ToValidUTF8(s, "\ufffd")) }
+func attribute(s string) string { return defuse(attributeText.Replace(s)) }
 
 // share divides room max-min fairly: who wants no more than an equal share gets all of it, and what that leaves is shared among
 // the rest.

@@ -11,10 +11,10 @@ type screen struct {
 	out  strings.Builder
 	soft []byte
 
-	part  part // the paragraph being written
-	open  bool
-	gapAt int // where its gap to the paragraph before begins
-	from  int // where its text begins
+	paragraph int // counts them
+	open      bool
+	gapAt     int // where its gap to the paragraph before begins
+	from      int // where its text begins
 
 	texts  bool // there is a paragraph of text outside of tags
 	events []Event
@@ -27,7 +27,7 @@ type part struct {
 	index int
 }
 
-type span struct{ from, to int }
+type span struct{ from, to, paragraph int }
 
 const paragraphGap = "\n\n"
 
@@ -39,17 +39,31 @@ func (s *screen) add(p part, text string, lead bool) bool {
 		n--
 	}
 	if n > 0 {
-		from := s.begin(p, lead)
-		if len(s.soft) == 0 && s.out.Len() == s.from && !lead {
-			text, n = trimLead(text, n)
+		from := s.out.Len()
+		if !s.open {
+			if from = s.begin(p, lead); len(s.soft) == 0 && !lead {
+				text, n = trimLead(text, n)
+			}
 		}
-		s.out.Write(s.soft)
-		s.soft = s.soft[:0]
+		grow(&s.out, len(s.soft)+n)
+		if len(s.soft) > 0 {
+			s.out.Write(s.soft)
+			s.soft = s.soft[:0]
+		}
 		s.out.WriteString(text[:n])
 		s.mark(p, from)
 	}
-	s.soft = append(s.soft, text[n:]...)
+	if n < len(text) {
+		s.soft = append(s.soft, text[n:]...)
+	}
 	return n > 0
+}
+
+// grow makes room for n bytes. What grows little by little is doubled each time, so that it is copied about once.
+func grow(b *strings.Builder, n int) {
+	if b.Cap()-b.Len() < n {
+		b.Grow(n)
+	}
 }
 
 func trimLead(text string, n int) (string, int) {
@@ -69,22 +83,23 @@ func (s *screen) commit(p part, lead bool) bool {
 	if n == 0 {
 		return false
 	}
-	had := len(s.soft)
-	from := s.begin(p, lead)
-	n -= had - len(s.soft)
+	from := s.out.Len()
+	if !s.open {
+		had := len(s.soft)
+		from = s.begin(p, lead)
+		n -= had - len(s.soft)
+	}
 	s.out.Write(s.soft[:n])
 	s.soft = s.soft[:copy(s.soft, s.soft[n:])]
 	s.mark(p, from)
 	return true
 }
 
-// begin opens the paragraph if it is not open, and returns where the event of what follows begins.
+// begin opens a paragraph and returns where the event of what follows begins.
 func (s *screen) begin(p part, lead bool) int {
 	from := s.out.Len()
-	if s.open {
-		return from
-	}
-	s.open, s.part, s.gapAt = true, p, from
+	s.open, s.gapAt = true, from
+	s.paragraph++
 	if from > 0 {
 		s.out.WriteString(paragraphGap)
 	}
@@ -116,14 +131,16 @@ func (s *screen) end() string {
 // mark notes that out has grown since from.
 func (s *screen) mark(p part, from int) {
 	to := s.out.Len()
-	if n := len(s.events); n > 0 {
-		if last := &s.events[n-1]; last.Kind == p.kind && last.Index == p.index && s.spans[n-1].to == from {
-			s.spans[n-1].to = to
+	if n := len(s.spans); n > 0 {
+		if last := &s.spans[n-1]; last.paragraph == s.paragraph && last.to == from {
+			last.to = to
 			return
 		}
 	}
-	s.events = append(s.events, Event{Kind: p.kind, Index: p.index})
-	s.spans = append(s.spans, span{from, to})
+	s.events = append(s.events, Event{})
+	last := &s.events[len(s.events)-1]
+	last.Kind, last.Index = p.kind, p.index
+	s.spans = append(s.spans, span{from, to, s.paragraph})
 }
 
 // report adds an event of a complete action.
