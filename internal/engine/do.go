@@ -33,12 +33,13 @@ func (e *Engine) Do(ctx context.Context, call tool.Call) (tool.Result, error) {
 	}
 	defer e.end(call.ID)
 
-	o, refusal := e.prepare(ctx, call)
+	early := context.WithoutCancel(ctx) // a call that is stopped at once is recorded, too
+	o, refusal := e.prepare(early, call)
 	var fault *tool.Error
 	if refusal != nil && !errors.As(refusal, &fault) {
 		return tool.Result{}, refusal
 	}
-	rec, err := e.intend(ctx, o)
+	rec, err := e.intend(early, o)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -135,7 +136,7 @@ func (e *Engine) preview(ctx context.Context, o order) (diff string) {
 func (e *Engine) answered(ctx context.Context, o order, rec store.Action, a store.Approval, err error) (tool.Result, error) {
 	if err != nil {
 		if errors.Is(context.Cause(ctx), ErrStopped) {
-			return e.withdraw(ctx, rec, a.ID)
+			return e.withdraw(ctx, rec)
 		}
 		return tool.Result{}, fmt.Errorf("wait for the approval of call %s: %w", rec.ID, err)
 	}
@@ -167,11 +168,11 @@ func (e *Engine) still(ctx context.Context, o order) error {
 }
 
 // withdraw ends a call whose question is open when the turn is stopped.
-func (e *Engine) withdraw(ctx context.Context, rec store.Action, approval string) (tool.Result, error) {
+func (e *Engine) withdraw(ctx context.Context, rec store.Action) (tool.Result, error) {
 	record, cancel := outlive(ctx)
 	defer cancel()
-	a, err := e.gate.Withdraw(record, approval)
-	if err != nil {
+	a, err := e.gate.Withdraw(record, approvalOf(rec.ID))
+	if err != nil && !errors.Is(err, store.ErrNotFound) { // it may have been stopped before it was asked
 		return tool.Result{}, err
 	}
 	if a.State == store.ApprovalDenied {
@@ -257,9 +258,6 @@ func (e *Engine) resumeWaiting(ctx context.Context, rec store.Action) (tool.Resu
 		return tool.Result{}, err
 	}
 	a, err := e.gate.Wait(ctx, approvalOf(rec.ID))
-	if a.ID == "" {
-		a.ID = approvalOf(rec.ID)
-	}
 	return e.answered(ctx, o, rec, a, err)
 }
 

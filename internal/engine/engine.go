@@ -79,6 +79,7 @@ type Engine struct {
 	tools map[string]tool.Tool
 	spool string
 	log   *slog.Logger
+	grace time.Duration // stopGrace
 
 	mu      sync.Mutex
 	running map[string]bool // calls that this process works on
@@ -86,7 +87,7 @@ type Engine struct {
 
 // New checks the tools and makes the spool directory.
 func New(c Config) (*Engine, error) {
-	e := &Engine{store: c.Store, gate: c.Gate, tools: map[string]tool.Tool{}, spool: c.Spool, log: c.Log, running: map[string]bool{}}
+	e := &Engine{store: c.Store, gate: c.Gate, tools: map[string]tool.Tool{}, spool: c.Spool, log: c.Log, grace: stopGrace, running: map[string]bool{}}
 	for _, t := range c.Tools {
 		if t.Name == "" || t.Run == nil || t.Validate == nil || t.Subject == nil {
 			return nil, fmt.Errorf("tool %q: Name, Run, Validate and Subject are required", t.Name)

@@ -69,7 +69,7 @@ func (e *Engine) bounded(ctx context.Context, o order, limit time.Duration, live
 		return e.settle(running, o, limit, out)
 	case <-running.Done():
 	}
-	grace := time.NewTimer(stopGrace)
+	grace := time.NewTimer(e.grace)
 	defer grace.Stop()
 	select {
 	case out := <-done:

@@ -58,9 +58,11 @@ func (g *Gate) Ask(ctx context.Context, a store.Approval) (store.Approval, error
 // once. When ctx ends it returns the cause and the question stays open; Withdraw
 // closes it.
 func (g *Gate) Wait(ctx context.Context, id string) (store.Approval, error) {
-	settled := g.settled(id) // before reading, so that no answer falls in between
-	a, err := g.store.Approval(ctx, id)
+	settled := g.settled(id)              // before reading, so that no answer falls in between
+	reading := context.WithoutCancel(ctx) // an answer that is there counts, even at the end
+	a, err := g.store.Approval(reading, id)
 	if err != nil {
+		g.wake(id)
 		return a, fmt.Errorf("read approval %s: %w", id, err)
 	}
 	if a.State != store.ApprovalPending {
@@ -72,7 +74,7 @@ func (g *Gate) Wait(ctx context.Context, id string) (store.Approval, error) {
 	case <-ctx.Done():
 		return a, context.Cause(ctx)
 	}
-	a, err = g.store.Approval(ctx, id)
+	a, err = g.store.Approval(reading, id)
 	if err != nil {
 		return a, fmt.Errorf("read approval %s: %w", id, err)
 	}

@@ -17,7 +17,7 @@ const (
 	maxReasons = 8
 	maxVars    = 64      // variables that are followed
 	maxValue   = 4 << 10 // of one of them
-	maxLooks   = 200_000 // nodes visited in search of network programs
+	maxWork    = 100_000 // words and nodes that are looked at
 )
 
 // Classification is what the syntax of a command tells.

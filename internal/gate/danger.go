@@ -19,7 +19,7 @@ type scan struct {
 	piped   bool            // the words of the call at hand go on with what a pipe brings
 	source  string
 	depth   int
-	looked  int      // nodes that fetches has visited
+	work    int      // words and nodes looked at
 	reasons []string // never nil
 }
 
@@ -38,6 +38,16 @@ func (s *scan) ask(why, about string) {
 	if !slices.Contains(s.reasons, why) {
 		s.reasons = append(s.reasons, why)
 	}
+}
+
+// afford spends work on n words or nodes and reports whether there was enough
+// left: commands within commands could cost without end.
+func (s *scan) afford(n int) bool {
+	if s.work += n; s.work > maxWork {
+		s.ask("it is too complex to be checked", "")
+		return false
+	}
+	return true
 }
 
 // clip makes text fit into a reason: one line, at most 80 runes.
@@ -154,7 +164,7 @@ func (s *scan) command(words []value) {
 	for len(words) > 0 && strings.Trim(words[0].text, unknown) == "" {
 		words = words[1:]
 	}
-	if len(words) == 0 {
+	if len(words) == 0 || !s.afford(len(words)) {
 		return
 	}
 	name := commandName(words[0].text)

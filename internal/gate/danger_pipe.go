@@ -77,8 +77,7 @@ func (s *scan) callee(st *syntax.Stmt) []value {
 func (s *scan) fetches(n syntax.Node) bool {
 	found := false
 	syntax.Walk(n, func(n syntax.Node) bool {
-		if s.looked++; s.looked > maxLooks {
-			s.ask("it is too complex to be checked", "")
+		if !s.afford(1) {
 			return false
 		}
 		if st, ok := n.(*syntax.Stmt); ok && !found {

@@ -269,6 +269,9 @@ func publishes(s *scan, name string, args []value) {
 		s.ask(why, name)
 		return
 	}
+	for len(args) > 1 && hasField("--prefix -C --dir --cwd --filter --workspace -w --manifest-path --project", args[0].text) {
+		args = args[2:]
+	}
 	sub, rest := first(args)
 	second, _ := first(rest)
 	for group := range strings.FieldsSeq(publishing[name]) {

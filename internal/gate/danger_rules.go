@@ -131,6 +131,9 @@ func wrapped(s *scan, name string, args []value) {
 			}
 		}
 	}
+	if name == "command" && len(args) > 0 && (args[0].text == "-v" || args[0].text == "-V") {
+		return // looks a name up
+	}
 	inner := unwrap(append([]value{{text: name}}, args...))
 	if len(inner) == 0 {
 		return
