@@ -4,7 +4,7 @@ import { useRef } from "preact/hooks";
 import { MarkdownBlocks } from "../markdown-blocks.ts";
 import type { StreamText } from "../stream-text.ts";
 import { CopyButton } from "./copy-button.tsx";
-import { LiveCode } from "./live-text.tsx";
+import { LivePlain } from "./live-text.tsx";
 import { Markdown } from "./markdown.tsx";
 import { memo } from "./memo.ts";
 
@@ -38,7 +38,7 @@ export function GrowingAnswer({ text, version }: { text: StreamText; version: nu
             <figcaption>
               <span>{blocks.fence.lang || "text"}</span>
             </figcaption>
-            <LiveCode pieces={blocks.fence.pieces} version={version} />
+            <LivePlain pieces={blocks.fence.pieces} version={version} label={blocks.fence.lang ? `${blocks.fence.lang} code` : "Code"} />
           </figure>
         ) : (
           blocks.growing.trim() !== "" && <Markdown key={blocks.closed.length} text={blocks.growing} />
@@ -59,10 +59,10 @@ function groups(blocks: readonly string[]): { from: number; to: number }[] {
 
 const Group = memo(function Group({ blocks, from, to }: { blocks: readonly string[]; from: number; to: number }) {
   return (
-    <>
+    <div class={to - from === groupSize ? "blocks full" : "blocks"}>
       {blocks.slice(from, to).map((block, i) => (
         <Markdown key={from + i} text={block} />
       ))}
-    </>
+    </div>
   );
 });

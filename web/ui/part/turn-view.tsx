@@ -7,6 +7,7 @@ import type { Message, Turn } from "../../protocol/api.ts";
 import { ActionRow, toolIcon } from "./action-row.tsx";
 import { Answer, GrowingAnswer } from "./answer.tsx";
 import { Icon } from "./icon.tsx";
+import { LivePlain } from "./live-text.tsx";
 import { memo } from "./memo.ts";
 import { NoticeBox } from "./notice-box.tsx";
 import { UserMessage } from "./user-message.tsx";
@@ -87,7 +88,7 @@ function LivePart({ text, version }: { text: LiveText; version: number }) {
       return (
         <details class="reasoning">
           <summary>Thinking</summary>
-          <p>{text.text.toString()}</p>
+          <LivePlain pieces={text.text.pieces} version={version} label="Thinking" />
         </details>
       );
     case "note":
