@@ -27,6 +27,9 @@ type body struct {
 	attrs map[string]string
 	text  strings.Builder
 	inner int // tags of the same name that are open inside, in look-alikes
+
+	inNote bool // the tag began in a note that was not closed
+	notes  int  // notes that were opened inside since
 }
 
 // tools are the tags that are actions.
@@ -37,7 +40,8 @@ var tools = []string{"read", "list", "search", "run", "write"}
 func (p *Parser) open(broken bool) {
 	l := &p.lexer
 	fence := p.line.fenceBefore()
-	if p.mode == modeNote {
+	inNote := p.mode == modeNote
+	if inNote {
 		p.closeNote()
 	} else {
 		p.endText()
@@ -56,7 +60,7 @@ func (p *Parser) open(broken bool) {
 		return
 	}
 	p.mode = modeBody
-	p.body = body{name: name, brace: l.open == '{' && (broken || l.close == '}'), attrs: l.attrs}
+	p.body = body{name: name, brace: l.open == '{' && (broken || l.close == '}'), attrs: l.attrs, inNote: inNote}
 	switch {
 	case slices.Contains(tools, name):
 		if p.body.kind = kindAction; broken {
@@ -218,6 +222,9 @@ func (p *Parser) refuses() bool {
 		p.headAt, p.runeAt, p.doubtful = 0, len(p.held), false
 		return false
 	}
+	if string(p.lexer.name) == "note" {
+		p.body.notes++
+	}
 	if p.body.brace && p.lexer.open != '{' && string(p.lexer.name) == p.body.name {
 		p.body.inner++
 	}
@@ -257,6 +264,8 @@ func (p *Parser) closerInBody() {
 	own := string(l.name) == p.body.name
 	certain := l.brace() || !p.body.brace
 	switch {
+	case !own && p.closesNoteAround():
+		p.abandon()
 	case !own, l.escaped && !certain:
 		p.content(p.held)
 	case l.escaped:
@@ -274,6 +283,24 @@ func (p *Parser) closerInBody() {
 		p.headAt, p.runeAt = 0, len(p.held)
 		p.lexing, p.doubtful, p.between = true, true, true
 	}
+}
+
+// closesNoteAround reports whether the closer in the lexer is that of the note in which the open tag began: then the note was
+// not open at all, and only spoke of the tag.
+func (p *Parser) closesNoteAround() bool {
+	if string(p.lexer.name) != "note" || p.lexer.escaped || !p.body.inNote || p.body.kind == kindDone {
+		return false
+	}
+	p.body.notes--
+	return p.body.notes < 0
+}
+
+// abandon ends the open tag without doing what it asks for.
+func (p *Parser) abandon() {
+	if p.body.kind == kindAction {
+		p.unfinished()
+	}
+	p.closeBody()
 }
 
 // unescape takes the backslash out of the tag in held.

@@ -19,6 +19,9 @@ func isOpening(r rune) bool {
 // openings are the opening delimiters that take more than a byte.
 const openings = "‹⟨«\u3008\u2329\uff1c\uff5b"
 
+// beginsOpening reports whether the first bytes of a rune may be those of an opening delimiter.
+func beginsOpening(b []byte) bool { return len(b) == 1 || strings.Contains(openings, string(b)) }
+
 // isClosing reports whether r ends a tag.
 func isClosing(r rune) bool {
 	switch r {
@@ -77,7 +80,7 @@ func mayOpen(s string, i int) bool {
 	if s[i] >= utf8.RuneSelf {
 		rest := s[i:min(i+utf8.UTFMax, len(s))]
 		if !utf8.FullRuneInString(rest) {
-			return len(rest) == 1 || strings.Contains(openings, rest)
+			return beginsOpening([]byte(rest))
 		}
 		r, n := utf8.DecodeRuneInString(rest)
 		if !isOpening(r) {

@@ -105,6 +105,10 @@ func (p *Parser) lex(s string, i int) int {
 		r, size := rune(c), 1
 		if raw := p.held[p.runeAt:]; c >= utf8.RuneSelf || len(raw) > 1 {
 			if !utf8.FullRune(raw) {
+				if p.lexer.state == lexOpening && !beginsOpening(raw) {
+					p.lexing = false
+					p.unread(p.held)
+				}
 				continue
 			}
 			if r, size = utf8.DecodeRune(raw); r == utf8.RuneError && size < len(raw) {

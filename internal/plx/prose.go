@@ -108,12 +108,8 @@ func (p *Parser) prose(s string, i int) int {
 	return i
 }
 
-// stopsProse marks the bytes that mean something in the middle of a line.
-var stopsProse = func() [256]bool {
-	t := opensRune
-	t['\n'], t['`'] = true, true
-	return t
-}()
+// stopsProse marks the bytes that mean something in the middle of a line: those of opensRune, and two more.
+var stopsProse = [256]bool{'\n': true, '`': true, '{': true, '<': true, 0xc2: true, 0xe2: true, 0xe3: true, 0xef: true}
 
 // codeSpan opens or closes a span of code with the backticks that were read.
 func (p *Parser) codeSpan() {
