@@ -246,3 +246,57 @@ func TestResumeWhatRuns(t *testing.T) {
 	r.answer(a.ID, gate.Answer{Allow: true})
 	<-out
 }
+
+// Whoever made a call without a turn went away while it waited.
+func TestCallerLeaves(t *testing.T) {
+	r := newRig(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	c := r.call("act", risky)
+	c.Turn = ""
+	out := r.start(ctx, c)
+	a := r.pending(c.ID)
+	cancel()
+	got := <-out
+	if !errors.Is(got.err, context.Canceled) || got.res.Status != tool.StatusInterrupted || r.runs.Load() != 0 {
+		t.Errorf("%+v after %d runs", got, r.runs.Load())
+	}
+	r.recorded(c.ID, got.res)
+	if _, err := r.gate.Answer(t.Context(), a.ID, gate.Answer{Allow: true}); !errors.Is(err, gate.ErrGone) {
+		t.Errorf("answered afterwards: %v", err)
+	}
+}
+
+func TestAbandon(t *testing.T) {
+	r := newRig(t)
+	record := func(to store.ActionState) store.Action {
+		c := r.call("act", risky)
+		rec, err := r.engine.intend(t.Context(), order{call: c, tool: r.engine.tools["act"]})
+		if err == nil && to == store.ActionWaiting {
+			_, err = r.store.AddApproval(t.Context(), store.Approval{ID: approvalOf(c.ID), Action: c.ID, Folder: r.folder.ID})
+		} else if err == nil && to != store.ActionIntended {
+			_, err = r.store.MoveAction(t.Context(), rec.ID, store.ActionMove{To: to})
+		}
+		if err == nil {
+			rec, err = r.store.Action(t.Context(), rec.ID)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rec
+	}
+	for state, want := range map[store.ActionState]tool.Result{
+		store.ActionIntended: dropped(), store.ActionWaiting: gone(), store.ActionRunning: interrupted(cutByRestart, CodeRestarted),
+	} {
+		rec := record(state)
+		if err := r.engine.Abandon(t.Context(), rec); err != nil {
+			t.Errorf("%s: %v", state, err)
+		}
+		r.recorded(rec.ID, want)
+	}
+	if err := r.engine.Abandon(t.Context(), record(store.ActionDone)); err != nil {
+		t.Errorf("done: %v", err)
+	}
+	if open, err := r.store.Approvals(t.Context(), store.ApprovalPending); err != nil || len(open) != 0 || r.runs.Load() != 0 {
+		t.Errorf("open questions %+v, %v after %d runs", open, err, r.runs.Load())
+	}
+}

@@ -18,7 +18,8 @@ import (
 // An error means that the call could not be taken to its end: the store failed, or
 // ctx ended for another reason than ErrStopped. When the store failed after
 // the effect, the result comes with the error. A call that waits for a person when
-// ctx ends keeps waiting, for Resume.
+// ctx ends keeps waiting, for Resume, if it belongs to a turn; else its question is
+// withdrawn.
 //
 // call.ID is the key of the record; an empty one is made up.
 func (e *Engine) Do(ctx context.Context, call tool.Call) (tool.Result, error) {
@@ -135,8 +136,12 @@ func (e *Engine) preview(ctx context.Context, o order) (diff string) {
 // answered goes on after a person was asked.
 func (e *Engine) answered(ctx context.Context, o order, rec store.Action, a store.Approval, err error) (tool.Result, error) {
 	if err != nil {
-		if errors.Is(context.Cause(ctx), ErrStopped) {
+		switch cause := context.Cause(ctx); {
+		case errors.Is(cause, ErrStopped):
 			return e.withdraw(ctx, rec)
+		case cause != nil && rec.Turn == "": // nobody would come back for it
+			res, err := e.withdraw(ctx, rec)
+			return res, errors.Join(cause, err)
 		}
 		return tool.Result{}, fmt.Errorf("wait for the approval of call %s: %w", rec.ID, err)
 	}
@@ -236,10 +241,34 @@ func (e *Engine) Resume(ctx context.Context, rec store.Action) (tool.Result, err
 	case store.ActionWaiting:
 		return e.resumeWaiting(ctx, rec)
 	case store.ActionRunning:
-		return e.finish(ctx, rec, "", interrupted("Plexus was restarted while this ran. It may have partly run; it is not run again by itself. Look at the state of things before you repeat it.", CodeRestarted))
+		return e.finish(ctx, rec, "", interrupted(cutByRestart, CodeRestarted))
 	}
 	return e.finish(ctx, rec, "", dropped())
 }
+
+// Abandon ends a call of an earlier process that nobody will resume, because who
+// made it is gone: nothing is run, an open question is withdrawn, and the record
+// says what is known. The daemon does so at its start for calls without a turn.
+func (e *Engine) Abandon(ctx context.Context, rec store.Action) error {
+	if err := e.begin(rec.ID); err != nil {
+		return err
+	}
+	defer e.end(rec.ID)
+	var err error
+	switch rec.State {
+	case store.ActionDone:
+	case store.ActionWaiting:
+		_, err = e.withdraw(ctx, rec)
+	case store.ActionRunning:
+		_, err = e.finish(ctx, rec, "", interrupted(cutByRestart, CodeRestarted))
+	default:
+		_, err = e.finish(ctx, rec, "", dropped())
+	}
+	return err
+}
+
+// cutByRestart is what is known of a call that was running when the process ended.
+const cutByRestart = "Plexus was restarted while this ran. It may have partly run; it is not run again by itself. Look at the state of things before you repeat it."
 
 func (e *Engine) resumeWaiting(ctx context.Context, rec store.Action) (tool.Result, error) {
 	call := tool.Call{ID: rec.ID, Thread: rec.Thread, Turn: rec.Turn, Round: rec.Round, N: rec.N, Folder: tool.Folder{ID: rec.Folder}, Tool: rec.Tool,

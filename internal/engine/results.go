@@ -38,7 +38,7 @@ func denied(reason string) tool.Result {
 }
 
 func gone() tool.Result {
-	return rejected(tool.StatusInterrupted, CodeStopped, "The user stopped this before it was run. Nothing was done.")
+	return rejected(tool.StatusInterrupted, CodeStopped, "This was stopped before it was run. Nothing was done.")
 }
 
 func dropped() tool.Result {

@@ -26,6 +26,7 @@ type rig struct {
 	engine *Engine
 	folder store.Folder
 	thread store.Thread
+	turn   store.Turn
 	runs   atomic.Int32 // of act and put
 }
 
@@ -69,6 +70,9 @@ func newRig(t *testing.T, extra ...tool.Tool) *rig {
 	if r.thread, err = r.store.CreateThread(t.Context(), store.Thread{Folder: r.folder.ID}); err != nil {
 		t.Fatal(err)
 	}
+	if r.turn, err = r.store.EnqueueTurn(t.Context(), r.thread.ID, "task"); err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() { r.store.Close() })
 	return r
 }
@@ -92,7 +96,7 @@ func (r *rig) restart() {
 }
 
 func (r *rig) call(name, input string) tool.Call {
-	return tool.Call{ID: store.NewID("a"), Thread: r.thread.ID, Round: 1, N: 1, Folder: tool.Folder{ID: r.folder.ID}, Tool: name,
+	return tool.Call{ID: store.NewID("a"), Thread: r.thread.ID, Turn: r.turn.ID, Round: 1, N: 1, Folder: tool.Folder{ID: r.folder.ID}, Tool: name,
 		Input: json.RawMessage(input), Actor: tool.Actor{Door: tool.DoorChat, Name: "m"}}
 }
 

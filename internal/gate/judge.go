@@ -76,9 +76,9 @@ func Judge(q Question) Verdict {
 
 func levelReason(c tool.Class) string {
 	if c == tool.ClassWrite {
-		return "this folder's level asks before every write"
+		return "the permission level asks before every write"
 	}
-	return "this folder's level asks before every command"
+	return "the permission level asks before every command"
 }
 
 // spared returns the rule that allows the call without a question.
