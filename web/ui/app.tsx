@@ -9,12 +9,13 @@ import { ParsePage } from "./page/parse-page.tsx";
 import { SettingsPage } from "./page/settings-page.tsx";
 import { ThreadPage } from "./page/thread-page.tsx";
 import { titleOf } from "./commands.ts";
+import { Boundary } from "./part/boundary.tsx";
 import { Loading } from "./part/failure.tsx";
 import { ShortcutsDialog } from "./part/shortcuts-dialog.tsx";
 import { Sidebar } from "./part/sidebar.tsx";
 import { Toasts } from "./part/toasts.tsx";
 import { Banners, TopBar } from "./part/top-bar.tsx";
-import { route } from "./route.ts";
+import { pathOf, route } from "./route.ts";
 import { drawerOpen } from "./shortcuts.ts";
 import { access, feed, threads, waiting } from "./state.ts";
 
@@ -32,7 +33,9 @@ export function App() {
         <div class="scrim" onClick={() => (drawerOpen.value = false)} />
         <main>
           <Banners />
-          <Page />
+          <Boundary key={pathOf(route.value)}>
+            <Page />
+          </Boundary>
         </main>
       </div>
       <ShortcutsDialog />

@@ -61,8 +61,8 @@ function leave(id: string): void {
   if (route.value.page === "thread" && route.value.id === id) go({ page: "home" });
 }
 
-export function titleOf(thread: Thread): string {
-  return thread.title || "New thread";
+export function titleOf(thread: Thread | undefined): string {
+  return thread?.title || "New thread";
 }
 
 /** Makes a thread with its first task and opens it. Resolves to whether it went well. */
@@ -99,9 +99,10 @@ export function markRead(thread: Thread, seq: number): void {
 
 /** Goes to the oldest approval that waits and puts the focus on it. */
 export function showWaiting(): void {
-  const first = state.waiting.value.find((a) => a.thread);
-  if (!first?.thread) return;
-  go({ page: "thread", id: first.thread });
+  const first = state.waiting.value[0];
+  if (!first) return;
+  // A call from the command line belongs to no thread; the start shows all that waits.
+  go(first.thread ? { page: "thread", id: first.thread } : { page: "home" });
   focusWhenThere(`approval-${first.id}`);
 }
 

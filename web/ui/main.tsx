@@ -14,7 +14,11 @@ const life = new AbortController();
 whenUnauthorized(() => {
   forget();
   access.value = { ok: false, text: "The key of this page is not valid any more." };
+  life.abort();
 });
+
+// A link that is opened in this tab later carries its key behind "#", which loads nothing by itself.
+addEventListener("hashchange", () => location.hash.startsWith("#key=") && location.reload());
 
 async function start(): Promise<void> {
   applyTheme();
@@ -24,11 +28,7 @@ async function start(): Promise<void> {
   watchKeys(life.signal);
   const root = document.getElementById("app");
   if (root) render(<App />, root);
-  if (token() === "") {
-    // A link that is opened in this tab later carries its key behind "#", which loads nothing by itself.
-    addEventListener("hashchange", () => location.hash.startsWith("#key=") && location.reload(), { signal: life.signal });
-    return;
-  }
+  if (token() === "") return;
   watchServer(life.signal);
   watchOpenThread(life.signal);
 }

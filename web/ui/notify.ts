@@ -11,7 +11,7 @@ export function notice(thread: string, title: string, text: string): void {
     "click",
     () => {
       window.focus();
-      location.hash = pathOf({ page: "thread", id: thread });
+      location.hash = pathOf(thread === "" ? { page: "home" } : { page: "thread", id: thread });
       note.close();
     },
     { once: true },

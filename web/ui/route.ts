@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 
 export type Route =
   | { page: "home" }
-  | { page: "thread"; id: string }
+  | { page: "thread"; id: string; turn?: string }
   | { page: "new"; folder: string }
   | { page: "settings" }
   | { page: "folders" }
@@ -14,10 +14,11 @@ export type Route =
 
 export function readRoute(hash: string): Route {
   const path = hash.startsWith("#") ? hash.slice(1) : hash;
-  const [head = "", arg = ""] = path.split("/").filter((p) => p !== "");
+  const [head = "", arg = "", more = ""] = path.split("/").filter((p) => p !== "");
   switch (head) {
     case "t":
-      return arg ? { page: "thread", id: decode(arg) } : { page: "home" };
+      if (!arg) return { page: "home" };
+      return more ? { page: "thread", id: decode(arg), turn: decode(more) } : { page: "thread", id: decode(arg) };
     case "new":
       return { page: "new", folder: decode(arg) };
     case "settings":
@@ -36,7 +37,7 @@ export function pathOf(route: Route): string {
     case "home":
       return "#/";
     case "thread":
-      return `#/t/${encodeURIComponent(route.id)}`;
+      return `#/t/${encodeURIComponent(route.id)}${route.turn ? "/" + encodeURIComponent(route.turn) : ""}`;
     case "new":
       return route.folder ? `#/new/${encodeURIComponent(route.folder)}` : "#/new";
     default:

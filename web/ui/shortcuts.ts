@@ -60,8 +60,9 @@ function run(key: string): boolean {
       go({ page: "new", folder: "" });
       return true;
     case "/":
-      drawerOpen.value = true;
-      return focus("search");
+      drawerOpen.value = narrow();
+      setTimeout(() => focus("search"), 50); // after the drawer is there
+      return true;
     case "c":
       return focus("composer");
     case "j":
@@ -80,6 +81,10 @@ function run(key: string): boolean {
     default:
       return false;
   }
+}
+
+function narrow(): boolean {
+  return matchMedia("(max-width: 820px)").matches;
 }
 
 function focus(id: string): boolean {

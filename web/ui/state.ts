@@ -135,8 +135,16 @@ function takeEvent(event: ThreadEvent): void {
     }
     case "approval":
       putApproval(event.body);
+      if (event.body.state === "pending") remindOf(event.body);
       break;
   }
+}
+
+/** Says on the desktop that an approval waits, when nobody looked for half a minute. */
+function remindOf(approval: Approval): void {
+  setTimeout(() => {
+    if (approvals.value.has(approval.id)) notifyDesktop(approval.thread ?? "", "Plexus waits for your approval", approval.title);
+  }, 30_000);
 }
 
 /** Follows the daemon until the signal: loads everything, keeps it current. */

@@ -1,7 +1,8 @@
 // The start: what to do first on a new machine, what waits and is recent on a known one.
 
 import { useState } from "preact/hooks";
-import { showWaiting, titleOf } from "../commands.ts";
+import { titleOf } from "../commands.ts";
+import { ApprovalCard } from "../part/approval-card.tsx";
 import { DirPicker } from "../part/dir-picker.tsx";
 import { Failure, Loading } from "../part/failure.tsx";
 import { useNow } from "../part/hooks.ts";
@@ -24,15 +25,19 @@ export function HomePage() {
     <div class="page home">
       <h1>Welcome back</h1>
       {waiting.value.length > 0 && (
-        <div class="notice warn">
-          <Icon name="shield" />
-          <div>
-            <p>{count(waiting.value.length, "approval")} waiting for you.</p>
-            <button type="button" class="small" onClick={showWaiting}>
-              Look at it
-            </button>
-          </div>
-        </div>
+        <section class="waiting" aria-label="Waiting for you">
+          <h2>{count(waiting.value.length, "approval")} waiting for you</h2>
+          {waiting.value.map((a) => (
+            <div key={a.id}>
+              {a.thread && (
+                <a class="faint" href={pathOf({ page: "thread", id: a.thread })}>
+                  {titleOf(threads.value.get(a.thread))}
+                </a>
+              )}
+              <ApprovalCard approval={a} />
+            </div>
+          ))}
+        </section>
       )}
       <div class="buttons">
         <a class="button primary" href={pathOf({ page: "new", folder: "" })}>

@@ -1,7 +1,7 @@
 // A thread: its timeline, what goes on, the composer.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { markRead, send } from "../commands.ts";
+import { markRead, send, takeBack } from "../commands.ts";
 import { ChangesPanel } from "../part/changes-panel.tsx";
 import { Composer } from "../part/composer.tsx";
 import { Empty, Failure, Loading } from "../part/failure.tsx";
@@ -16,7 +16,7 @@ import { changesOpen } from "../shortcuts.ts";
 import { threads, threadsLoaded } from "../state.ts";
 import type { ThreadFeed } from "../thread-feed.ts";
 import { changedFiles, isFinal, type Timeline, turnInFlight } from "../timeline.ts";
-import { go } from "../route.ts";
+import { go, route } from "../route.ts";
 
 export function ThreadPage({ feed }: { feed: ThreadFeed }) {
   const thread = threads.value.get(feed.id);
@@ -24,6 +24,7 @@ export function ThreadPage({ feed }: { feed: ThreadFeed }) {
   const [insert, setInsert] = useState<{ text: string } | null>(null);
   const files = changedFiles(timeline);
   useReadMark(feed);
+  useWantedTurn(feed);
 
   if (feed.error.value) {
     if (feed.error.value.status === 404) {
@@ -50,6 +51,15 @@ export function ThreadPage({ feed }: { feed: ThreadFeed }) {
             showChanges={changesOpen.value}
             toggleChanges={() => (changesOpen.value = !changesOpen.value)}
           />
+        )}
+        {thread?.deleted && (
+          <div class="banner">
+            <Icon name="trash" />
+            <p>This thread is in the bin.</p>
+            <button type="button" class="small" onClick={() => void takeBack(thread)}>
+              Take it back
+            </button>
+          </div>
         )}
         <TimelineView feed={feed} onRetry={(task) => setInsert({ text: task })} />
         <div class="thread-foot-box">
@@ -146,6 +156,23 @@ function Earlier({ feed, timeline, root }: { feed: ThreadFeed; timeline: Timelin
       )}
     </div>
   );
+}
+
+/** Goes to the turn in the address, loading earlier pages until it is there. */
+function useWantedTurn(feed: ThreadFeed): void {
+  const at = route.value;
+  const turn = at.page === "thread" ? at.turn : undefined;
+  const done = useRef("");
+  // After every render: the turn may come with a page of events, or with the first showing of the timeline.
+  useEffect(() => {
+    if (!turn || !feed.loaded.value || done.current === turn) return;
+    const el = document.getElementById(`turn-${turn}`);
+    if (el) {
+      done.current = turn;
+      el.scrollIntoView({ block: "start" });
+      el.focus({ preventScroll: true });
+    } else void feed.loadEarlier();
+  });
 }
 
 /** Marks the thread read a second after something new was seen. */

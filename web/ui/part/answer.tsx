@@ -1,19 +1,35 @@
 // The model's answer: complete, or as it grows.
 
-import { useRef } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { MarkdownBlocks } from "../markdown-blocks.ts";
 import type { StreamText } from "../stream-text.ts";
+import { size } from "../words.ts";
 import { CopyButton } from "./copy-button.tsx";
 import { LivePlain } from "./live-text.tsx";
 import { Markdown } from "./markdown.tsx";
 import { memo } from "./memo.ts";
 
+/** Of a longer answer the beginning is rendered, the rest shown as plain text when asked for. */
+const longest = 150_000;
+
 export function Answer({ text }: { text: string }) {
+  const [all, setAll] = useState(false);
+  const cut = text.length > longest ? text.lastIndexOf("\n", longest) + 1 || longest : text.length;
   return (
     <div class="answer">
       <div class="prose">
-        <Markdown text={text} />
+        <Markdown text={text.slice(0, cut)} />
+        {all && (
+          <pre class="output" tabIndex={0} aria-label="The rest of the answer">
+            {text.slice(cut)}
+          </pre>
+        )}
       </div>
+      {cut < text.length && !all && (
+        <button type="button" class="small" onClick={() => setAll(true)}>
+          Show the rest as plain text ({size(text.length - cut)})
+        </button>
+      )}
       <div class="answer-tools">
         <CopyButton text={() => text} label="Copy answer" />
       </div>
@@ -27,11 +43,14 @@ export function GrowingAnswer({ text, version }: { text: StreamText; version: nu
   if (state.current?.text !== text) state.current = { text, next: 0, blocks: new MarkdownBlocks() };
   const { blocks } = state.current;
   while (state.current.next < text.pieces.length) blocks.feed(text.pieces[state.current.next++]!);
+  const all = groups(blocks.closed);
+  const shown = all.slice(-mostGroups);
   return (
     <div class="answer growing" aria-busy="true">
       <div class="prose">
-        {groups(blocks.closed).map((group, i) => (
-          <Group key={i} blocks={blocks.closed} from={group.from} to={group.to} />
+        {all.length > shown.length && <p class="faint">The beginning of this long answer is shown when it is complete.</p>}
+        {shown.map((group) => (
+          <Group key={group.from} blocks={blocks.closed} from={group.from} to={group.to} />
         ))}
         {blocks.fence ? (
           <figure class="code" key={`fence${blocks.closed.length}`}>
@@ -49,6 +68,7 @@ export function GrowingAnswer({ text, version }: { text: StreamText; version: nu
 }
 
 const groupSize = 40;
+const mostGroups = 25;
 
 /** Blocks in groups, so that a frame compares groups and not all blocks of a long answer. */
 function groups(blocks: readonly string[]): { from: number; to: number }[] {

@@ -1,6 +1,6 @@
 // Folders with their threads.
 
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import * as api from "../api.ts";
 import * as commands from "../commands.ts";
 import { foldedFolders, toggleFolder } from "../prefs.ts";
@@ -18,6 +18,10 @@ export function Sidebar() {
   const [query, setQuery] = useState("");
   const list = useRef<HTMLDivElement>(null);
   const which = shownList.value;
+  const opened = drawerOpen.value;
+  useEffect(() => {
+    if (opened) list.current?.closest("nav")?.querySelector("a")?.focus();
+  }, [opened]);
   return (
     <nav class="sidebar" aria-label="Threads" onKeyDown={(e) => rove(e, list.current)}>
       <div class="sidebar-top">
@@ -230,7 +234,7 @@ function Found({ query }: { query: string }) {
         <ul aria-live="polite">
           {found.map((hit) => (
             <li class="row" key={`${hit.thread}:${hit.seq}`}>
-              <a href={pathOf({ page: "thread", id: hit.thread })} data-rove class="hit" onClick={closeDrawer}>
+              <a href={pathOf({ page: "thread", id: hit.thread, turn: hit.turn })} data-rove class="hit" onClick={closeDrawer}>
                 <span class="row-title">{hit.title || "New thread"}</span>
                 <span class="snippet">{hit.snippet}</span>
               </a>

@@ -2,7 +2,7 @@
 
 import { stop } from "../commands.ts";
 import type { ThreadFeed } from "../thread-feed.ts";
-import { runningAction, turnInFlight } from "../timeline.ts";
+import { isFinal, runningAction, turnInFlight } from "../timeline.ts";
 import { elapsed, turnStatus } from "../words.ts";
 import { useNow } from "./hooks.ts";
 import { Icon } from "./icon.tsx";
@@ -16,6 +16,7 @@ export function StatusLine({ feed }: { feed: ThreadFeed }) {
   const lost = feed.stream.value.state === "lost";
   const running = block && runningAction(block);
   const since = turn?.state === "acting" && running ? running.created : turn?.since;
+  const ended = timeline.blocks.findLast((b) => b.turn && isFinal(b.turn))?.turn;
   let text = turn ? turnStatus(turn.state, running) : "";
   if (turn?.state === "streaming" && [...feed.live.texts.values()].some((t) => t.turn === turn.id)) text = "The model is replying";
   if (turn && feed.live.status && turn.state !== "acting" && turn.state !== "waiting") text = feed.live.status;
@@ -31,7 +32,9 @@ export function StatusLine({ feed }: { feed: ThreadFeed }) {
             {turn.state === "waiting" ? <Icon name="shield" class="warn" /> : <span class="spinner" aria-hidden="true" />}
             <span class="status-text">{text}</span>
           </>
-        ) : null}
+        ) : (
+          <span class="sr">{ended && turnStatus(ended.state, undefined)}</span>
+        )}
       </p>
       {turn && (
         <>

@@ -61,7 +61,7 @@ function Connection() {
     return (
       <span class="chip bad" role="status">
         <span class="dot bad" /> Plexus does not answer
-        <span class="wide-only"> ; trying again in {elapsed(Math.max(0, state.retryAt - now))}</span>
+        <span class="wide-only">(next try in {elapsed(Math.max(0, state.retryAt - now))})</span>
       </span>
     );
   }

@@ -28,7 +28,7 @@ export const TurnView = memo(function TurnView({ block, live, version, onRetry }
   const user = messages.find((m) => m.kind === "user");
   const failed = turn?.state === "failed" || turn?.state === "stopped";
   return (
-    <article class="turn" aria-label={turn ? `Turn: ${turn.task.slice(0, 80)}` : "Turn"}>
+    <article class="turn" id={`turn-${block.id}`} tabIndex={-1} aria-label={turn ? `Turn: ${turn.task.slice(0, 80)}` : "Turn"}>
       <UserMessage turn={turn} message={user} />
       <div class="happened">
         {items.map((item) => (
@@ -60,8 +60,11 @@ function ItemView({ item, live, version }: { item: Item; live: LiveState | null;
   }
 }
 
+/** A note is a line; a model that puts a book into one gets the beginning shown. */
+const longestNote = 4000;
+
 const NoteLine = memo(function NoteLine({ text }: { text: string }) {
-  return <p class="note">{text}</p>;
+  return <p class="note">{text.length > longestNote ? text.slice(0, longestNote) + " …" : text}</p>;
 });
 
 function LiveParts({ block, live, version }: { block: TurnBlock; live: LiveState; version: number }) {
@@ -92,7 +95,7 @@ function LivePart({ text, version }: { text: LiveText; version: number }) {
         </details>
       );
     case "note":
-      return <p class="note">{text.text.toString()}</p>;
+      return <NoteLine text={text.text.toString()} />;
     case "answer":
     case "text":
       return <GrowingAnswer text={text.text} version={version} />;

@@ -9,6 +9,9 @@ import { CopyButton } from "./copy-button.tsx";
 import { useLoad } from "./hooks.ts";
 import { Icon } from "./icon.tsx";
 
+/** Of a longer message only the beginning is laid out. */
+const mostShown = 200_000;
+
 export function WireLog({ messages }: { messages: readonly Message[] }) {
   const [open, setOpen] = useState(false);
   if (messages.length === 0) return null;
@@ -40,7 +43,7 @@ function Entry({ message: known }: { message: Message }) {
         <CopyButton text={() => text} />
       </figcaption>
       <pre tabIndex={0} aria-label={wireName(message)}>
-        {text}
+        {text.length > mostShown ? `${text.slice(0, mostShown)}\n… (Copy takes all of it)` : text}
       </pre>
     </figure>
   );

@@ -5,6 +5,7 @@ const routes: Route[] = [
   { page: "home" },
   { page: "thread", id: "t_abc" },
   { page: "thread", id: "odd/id %?#" },
+  { page: "thread", id: "t_abc", turn: "u_1" },
   { page: "new", folder: "" },
   { page: "new", folder: "f_1" },
   { page: "settings" },
