@@ -61,6 +61,7 @@ type Daemon struct {
 	store    *store.Store
 	settings *config.Settings
 	runner   *proc.Runner
+	engine   *engine.Engine
 	loop     *loop.Loop
 	hub      *link.Hub
 	server   *server.Server
@@ -123,6 +124,7 @@ func (d *Daemon) build(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("build the engine: %w", err)
 	}
+	d.engine = eng
 	d.hub = link.NewHub(link.Options{Store: browsers{d.store}, Version: d.cfg.Version, Log: d.cfg.Log})
 	m := models{settings: settings, secrets: secrets, hub: d.hub, practice: d.cfg.Practice}
 	d.loop = loop.New(loop.Config{Store: d.store, Engine: eng, Log: d.cfg.Log, Limits: m.limits,
@@ -178,7 +180,10 @@ func (d *Daemon) Run(ctx context.Context) error {
 	go func() { served <- d.server.Serve(ctx, d.ln, drainBudget) }()
 	tidied := make(chan struct{})
 	go func() { defer close(tidied); d.tidy(ctx) }()
-	err := d.loop.Start(ctx)
+	err := d.abandon(ctx)
+	if err == nil {
+		err = d.loop.Start(ctx)
+	}
 	if err == nil {
 		err = config.WriteState(d.cfg.Paths, d.state)
 	}
@@ -197,6 +202,26 @@ func (d *Daemon) Run(ctx context.Context) error {
 	cancel()
 	<-tidied
 	return errors.Join(err, <-served, d.Close(end))
+}
+
+// abandon settles calls that an earlier process left behind and that no turn in flight will take up.
+func (d *Daemon) abandon(ctx context.Context) error {
+	open, err := d.store.OpenActions(ctx)
+	if err != nil {
+		return fmt.Errorf("find the calls in flight: %w", err)
+	}
+	for _, a := range open {
+		if a.Turn != "" {
+			turn, err := d.store.Turn(ctx, a.Turn)
+			if err == nil && !turn.State.Final() {
+				continue // the loop's
+			}
+		}
+		if err := d.engine.Abandon(ctx, a); err != nil {
+			return fmt.Errorf("settle the call %s: %w", a.ID, err)
+		}
+	}
+	return nil
 }
 
 // tidyEvery is how often what nobody wants any more is removed from the store.

@@ -162,6 +162,15 @@ func (l *Loop) Wake(thread string) {
 	l.wg.Go(func() { l.work(thread, r) })
 }
 
+// hold forgets that the queue was to be looked at again: only what is sent after the failure lets it go on.
+func (l *Loop) hold(thread string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if r := l.runners[thread]; r != nil {
+		r.again = false
+	}
+}
+
 // work runs the thread's turns until there is none left.
 func (l *Loop) work(thread string, r *runner) {
 	for {

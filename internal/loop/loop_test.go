@@ -445,11 +445,28 @@ func TestStop(t *testing.T) {
 
 func TestFaultHoldsTheQueue(t *testing.T) {
 	r := newRig(t)
-	th := r.thread("steps:\n  - reply: 'half an answer'\n    fault: rate-limited\n  - reply: '{plx:done}went on{/plx:done}'\n  - reply: '{plx:done}last{/plx:done}'\n")
+	th := r.thread(`
+steps:
+  - reply: '{plx:run approval="required"}true{/plx:run}'
+  - reply: half an answer
+    fault: rate-limited
+  - reply: '{plx:done}went on{/plx:done}'
+  - reply: '{plx:done}last{/plx:done}'
+`)
 	first := r.submit(th, "one")
+	asked := r.question(th.ID)
 	second := r.submit(th, "two")
+	if _, err := r.gate.Answer(t.Context(), asked.ID, gate.Answer{Allow: true, By: "cli"}); err != nil {
+		t.Fatal(err)
+	}
 	if got := r.inState(first, store.TurnFailed); got.Code != FaultRateLimited {
 		t.Errorf("code %q", got.Code)
+	}
+	r.until(th.ID, func(u store.Update) bool {
+		return u.Event != nil && u.Event.Kind == store.EventNotice && strings.Contains(string(u.Event.Body), "queue-held")
+	})
+	if got, err := r.store.Turn(t.Context(), second.ID); err != nil || got.State != store.TurnQueued {
+		t.Errorf("after the failure the second turn is %s, %v; want it held", got.State, err)
 	}
 	third := r.submit(th, "three")
 	r.inState(second, store.TurnAnswered)

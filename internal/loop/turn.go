@@ -198,17 +198,20 @@ func (t *turn) end(ctx context.Context, ans answer, err error) (bool, error) {
 		move = store.TurnMove{To: store.TurnFailed, Code: FaultInternal, Reason: "Plexus failed: " + err.Error() + ". What was done so far stays. Send a message to go on; please report this."}
 		goOn = false
 	}
+	if !goOn {
+		t.l.hold(t.turn.Thread)
+	}
 	if _, err := t.l.cfg.Store.MoveTurn(ctx, t.turn.ID, move); err != nil {
 		return false, fmt.Errorf("end the turn as %s: %w", move.To, err)
 	}
 	if !goOn {
-		t.holdQueue(ctx)
+		t.tellHeld(ctx)
 	}
 	return goOn, nil
 }
 
-// holdQueue says that waiting messages are held: what failed this turn would most likely fail them too.
-func (t *turn) holdQueue(ctx context.Context) {
+// tellHeld says that waiting messages are held: what failed this turn would most likely fail them too.
+func (t *turn) tellHeld(ctx context.Context) {
 	waiting, err := t.l.cfg.Store.QueuedTurns(ctx, t.turn.Thread)
 	if err == nil && len(waiting) > 0 {
 		t.notice(ctx, store.Notice{Code: "queue-held", Tone: "info",

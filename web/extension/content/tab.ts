@@ -15,6 +15,10 @@ import { until, type Clock } from "./wait";
 /** How often an armed page is looked at for notices. */
 const noticeEvery = 500;
 
+/** A page younger than this is given another moment before it counts as ready, in milliseconds. */
+const youngFor = 5000;
+const settleFor = 300;
+
 /** What the page holds of the turn in flight. */
 interface Held {
   updates: Updates;
@@ -166,7 +170,15 @@ export class Tab implements Clock {
       const notice = site.notices(document).find((n) => ["signed-out", "verification", "chat-gone"].includes(n.code));
       return notice === undefined ? null : new Failure(notice.code, notice.text);
     };
-    const found = await until(() => (site.composerState(document) === "ready" ? "ready" : serious()), ms, this, this.#life);
+    const ready = (): "ready" | Failure | null => serious() ?? (site.composerState(document) === "ready" ? "ready" : null);
+    // A notice of an earlier message was reported then; its dialog would keep the page shut for good.
+    for (const button of site.dismissals(document)) button.click();
+    let found = await until(ready, ms, this, this.#life);
+    // A young page may show its composer for a moment before it finds that nobody is signed in, or that the chat is gone.
+    if (found === "ready" && performance.now() < youngFor) {
+      await this.sleep(settleFor, this.#life);
+      found = await until(ready, ms, this, this.#life);
+    }
     if (found === "ready") return { url: location.href };
     if (found !== null) throw found;
     const state = site.composerState(document);

@@ -68,6 +68,8 @@ export interface Site {
   messages(doc: Document): ShownMessage[];
   /** What the site complains of now; of several things, the most serious. */
   notices(doc: Document): Notice[];
+  /** What closes each dialog in which the site told a notice. A dialog that was not read away keeps the page from taking text. */
+  dismissals(doc: Document): HTMLElement[];
 
   projects(doc: Document): (Project & { name: string })[];
   readonly projectForm: ProjectForm;

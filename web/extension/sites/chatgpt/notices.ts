@@ -73,6 +73,16 @@ function failedTurn(doc: Document): string | null {
   return null;
 }
 
+/** Dialogs in which the site told something that has a name, by the button that has been read. */
+export function dismissals(doc: Document): HTMLElement[] {
+  const open = doc.querySelectorAll<HTMLElement>("[role='dialog'][data-state='open'], [role='alertdialog']");
+  return [...open].flatMap((dialog) => {
+    const buttons = [...dialog.querySelectorAll<HTMLElement>("button")].filter((b) => (b.textContent ?? "").trim() !== "");
+    // With a choice to make it is the person's.
+    return named(dialog.textContent ?? "") !== null && buttons.length === 1 ? buttons : [];
+  });
+}
+
 export function notices(doc: Document): Notice[] {
   const found: Notice[] = [];
   const whole = pageNotice(doc);

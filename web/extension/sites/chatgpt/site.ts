@@ -1,7 +1,7 @@
 import type { Site } from "../site";
 import { origin, place, samePlace } from "./address";
 import { attachmentRemovers, composerState, editor, sendButton, stopButton } from "./composer";
-import { notices } from "./notices";
+import { dismissals, notices } from "./notices";
 import { projectForm, projects } from "./projects";
 import { messages } from "./transcript";
 
@@ -18,6 +18,7 @@ export const chatgpt: Site = {
   attachmentRemovers,
   messages,
   notices,
+  dismissals,
   projects,
   projectForm,
 };
