@@ -175,7 +175,10 @@ func TestChatRefusals(t *testing.T) {
 		if err := c.client.Post(t.Context(), "/api/threads/"+th.ID+"/turns", map[string]string{"text": "again"}, nil); err != nil {
 			t.Fatal(err)
 		}
-		c.eventually("the thread goes on after "+fault, func() bool { turns := c.turns(th.ID); return turns[len(turns)-1].State == store.TurnAnswered })
+		c.eventually("the thread goes on after "+fault, func() bool { turns := c.turns(th.ID); return turns[len(turns)-1].State.Final() })
+		if turns := c.turns(th.ID); turns[len(turns)-1].State != store.TurnAnswered {
+			t.Errorf("after %s the thread does not go on:\n%s", fault, c.story(th.ID))
+		}
 	}
 }
 

@@ -150,7 +150,7 @@ func (h *home) eventually(what string, ok func() bool) {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			h.t.Fatalf("never: %s", what)
+			h.t.Fatalf("never: %s\n%s", what, h.plexus("threads"))
 		}
 	}
 }

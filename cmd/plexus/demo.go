@@ -24,6 +24,9 @@ type demoOptions struct {
 	keep     bool
 }
 
+// demoPace lets a person see the answer being written.
+const demoPace = 15 * time.Millisecond
+
 // Bounds of the demo's steps.
 const (
 	pairBound  = 60 * time.Second
@@ -122,7 +125,7 @@ func (a app) setStage(ctx context.Context, o demoOptions, say func(string, ...an
 		return st, err
 	}
 	say("Sample:   %s (a Go project with a failing test)", st.project)
-	if st.site, err = practice.Start(ctx, practice.Config{Log: a.logger()}); err != nil {
+	if st.site, err = practice.Start(ctx, practice.Config{Log: a.logger(), Pace: demoPace}); err != nil {
 		return st, err
 	}
 	say("Site:     practice chat site on %s, seen by the demo's browser as https://%s", st.site.Addr(), practice.Host)
