@@ -149,8 +149,12 @@ func (s *Store) Approval(ctx context.Context, id string) (Approval, error) {
 // Approvals returns the approvals in a state, "" for all: the newest 1000,
 // oldest first.
 func (s *Store) Approvals(ctx context.Context, state string) ([]Approval, error) {
-	all, err := list(ctx, s, scanApproval, "SELECT "+approvalColumns+` FROM
-		(SELECT * FROM approvals WHERE ?1 = '' OR state = ?1 ORDER BY n DESC LIMIT ?2) ORDER BY n`, state, maxApprovals)
+	where, args := "", []any{maxApprovals}
+	if state != "" {
+		where, args = "WHERE state = ?", []any{state, maxApprovals}
+	}
+	all, err := list(ctx, s, scanApproval,
+		"SELECT "+approvalColumns+" FROM (SELECT * FROM approvals "+where+" ORDER BY n DESC LIMIT ?) ORDER BY n", args...)
 	return all, s.fail("approvals", state, err)
 }
 

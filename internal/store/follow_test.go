@@ -48,7 +48,7 @@ func followerCount(s *Store) int {
 // TestFollowWhileAppending: followers that come at any time, from anywhere,
 // see every event from there on once, in order, while many append.
 func TestFollowWhileAppending(t *testing.T) {
-	const threads, each = 3, 300
+	const threads, each = 3, 120
 	s := open(t)
 	var ids []string
 	for range threads {
@@ -68,7 +68,7 @@ func TestFollowWhileAppending(t *testing.T) {
 			})
 		}
 	}
-	for after := int64(0); after <= each; after += 50 {
+	for after := int64(0); after <= each; after += 30 {
 		for _, id := range ids {
 			wg.Go(func() {
 				next := min(after, must(s.Thread(context.Background(), id)).LastSeq) + 1

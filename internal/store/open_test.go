@@ -246,10 +246,19 @@ func TestAsideNeverOverwrites(t *testing.T) {
 func TestDamageSeenWhileRunning(t *testing.T) {
 	s := open(t)
 	th := newThread(t, s)
-	fill(t, s, th.ID, 30_000)
+	const events = 600
+	err := s.write(t.Context(), "fill", th.ID, func(t *tx) error {
+		for i := range events {
+			if _, err := t.appendRow(th.ID, "", EventNotice, Notice{Code: fmt.Sprintf("number %d", i), Text: strings.Repeat("x", 10<<10)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	wantIs(t, err, nil)
 	s.Close()
 	data, err := os.ReadFile(s.path)
-	at := bytes.Index(data, []byte("files of package 15000 before the change\"}")) // in the row of an event
+	at := bytes.Index(data, []byte(`"number 300"`)) // the beginning of a row
 	if err != nil || len(data) <= checkLimit || at < 0 {
 		t.Fatal("not as this test needs it", len(data), at, err)
 	}
@@ -259,8 +268,8 @@ func TestDamageSeenWhileRunning(t *testing.T) {
 		t.Fatal("it was checked whole")
 	}
 	var seen error
-	for after := int64(0); seen == nil && after < 30_000; after += 1000 {
-		_, seen = s.Events(t.Context(), th.ID, after, 1000)
+	for after := int64(0); seen == nil && after < events; after += 100 {
+		_, seen = s.Events(t.Context(), th.ID, after, 100)
 	}
 	wantIs(t, seen, ErrCorrupt)
 	s.Close()

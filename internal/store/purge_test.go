@@ -116,7 +116,7 @@ func TestPurgeLeavesNothing(t *testing.T) {
 		before[table] = rowCount(t, s, table)
 	}
 	gone := work(shared, own)
-	fill(t, s, gone.ID, 2*purgeStep+1)
+	fill(t, s, gone.ID, purgeStep+1)
 	ageAssets(t, s)
 	must(s.UpdateThread(ctx, gone.ID, ThreadPatch{Deleted: ptr(true)}))
 	age(t, s, gone.ID, time.Hour)
@@ -134,6 +134,9 @@ func TestPurgeLeavesNothing(t *testing.T) {
 	}
 	if n := len(assetFiles(t, s)); n != 1 {
 		t.Fatal(n, "asset files")
+	}
+	if n := must(one(ctx, s, value[int], "PRAGMA freelist_count")); n != 0 {
+		t.Fatal(n, "free pages were not given back")
 	}
 }
 
@@ -192,7 +195,7 @@ func TestPurgeBySizeTakesTheBinFirst(t *testing.T) {
 	ctx := t.Context()
 	oldest, binned, newest := newThread(t, s), newThread(t, s), newThread(t, s)
 	for _, th := range []Thread{oldest, binned, newest} {
-		fill(t, s, th.ID, 2000)
+		fill(t, s, th.ID, 300)
 	}
 	age(t, s, oldest.ID, time.Hour)
 	must(s.UpdateThread(ctx, binned.ID, ThreadPatch{Deleted: ptr(true)}))

@@ -23,7 +23,7 @@ import (
 // Options says where a store lives.
 type Options struct {
 	Path   string       // the database file; its directory is made when missing
-	Assets string       // directory of the asset files; made when missing
+	Assets string       // directory of the asset files; made when missing; "" is assets beside the database
 	Log    *slog.Logger // nil discards
 }
 

@@ -109,7 +109,7 @@ func (s *Store) NextQueued(ctx context.Context, thread string) (Turn, bool, erro
 
 // ActiveTurns returns the turns in flight of all threads.
 func (s *Store) ActiveTurns(ctx context.Context) ([]Turn, error) {
-	all, err := list(ctx, s, scanTurn, "SELECT "+turnColumns+" FROM turns WHERE "+inFlight+" ORDER BY n")
+	all, err := list(ctx, s, scanTurn, "SELECT "+turnColumns+" FROM turns INDEXED BY turns_flight WHERE "+inFlight+" ORDER BY n")
 	return all, s.fail("active turns", "", err)
 }
 

@@ -138,7 +138,7 @@ func (m *queueModel) bin(t *rapid.T) {
 	must(m.store.UpdateThread(t.Context(), m.thread, ThreadPatch{Deleted: &m.binned}))
 }
 
-// check compares all that can be read, and the events, with the model.
+// check compares what can be read with the model, after every step.
 func (m *queueModel) check(t *rapid.T) {
 	ctx := t.Context()
 	if got := ids(must(m.store.QueuedTurns(ctx, m.thread))); !slices.Equal(got, m.queue) {
@@ -157,6 +157,12 @@ func (m *queueModel) check(t *rapid.T) {
 	if err != nil || ok != (flight == "" && len(m.queue) > 0 && !m.binned) || ok && next.ID != m.queue[0] {
 		t.Fatalf("next is %v %v %v", next, ok, err)
 	}
+}
+
+// checkAll compares the whole, and the events, with the model.
+func (m *queueModel) checkAll(t *rapid.T) {
+	ctx := t.Context()
+	flight := m.flight()
 	if active := ids(must(m.store.ActiveTurns(ctx))); (flight != "") != slices.Contains(active, flight) {
 		t.Fatalf("active turns are %v, in flight is %q", active, flight)
 	}
@@ -222,6 +228,7 @@ func TestTurnQueue(t *testing.T) {
 			"reorder":  m.reorder,
 			"bin":      m.bin,
 		})
+		m.checkAll(t)
 		if id := m.flight(); id != "" {
 			must(s.MoveTurn(t.Context(), id, TurnMove{To: TurnStopped}))
 		}
