@@ -35,6 +35,7 @@ function start(): void {
   };
 
   void records.then(async (known) => {
+    known.onTabs = () => void show();
     const tabs: Tabs = new Tabs(known, send, (message, tab, page) => commands.told(message, tab, page));
     const commands = new Commands(known, tabs, send);
     await tabs.restore();
@@ -55,7 +56,9 @@ function start(): void {
     if (sender.id === chrome.runtime.id && checked(toWorkerScript, value) !== null) wake();
   });
   chrome.runtime.onConnect.addListener((port) => {
-    if (port.name !== popupPort || port.sender?.id !== chrome.runtime.id || port.sender.tab !== undefined) return;
+    // A script in a web page has our id too, but never our address.
+    const ours = port.sender?.id === chrome.runtime.id && port.sender.url === chrome.runtime.getURL("popup.html");
+    if (port.name !== popupPort || !ours) return;
     popups.add(port);
     port.onDisconnect.addListener(() => popups.delete(port));
     port.onMessage.addListener((value: unknown) => {

@@ -30,6 +30,8 @@ export class Records {
   readonly turns = new Map<string, TurnRecord>();
   /** Turns that came from the store and whose newest numbers may be missing there. */
   readonly stale = new Set<string>();
+  /** Called when a tab came or went. */
+  onTabs: () => void = () => undefined;
   #late: ReturnType<typeof setTimeout> | undefined;
   readonly #dirty = new Set<string>();
 
@@ -54,11 +56,13 @@ export class Records {
 
   async saveTab(tab: OwnedTab): Promise<void> {
     this.tabs.set(tab.thread, tab);
+    this.onTabs();
     await chrome.storage.session.set({ [tabPrefix + tab.thread]: tab });
   }
 
   async dropTab(thread: string): Promise<void> {
     this.tabs.delete(thread);
+    this.onTabs();
     await chrome.storage.session.remove(tabPrefix + thread);
   }
 

@@ -53,10 +53,6 @@ export class Tabs {
     );
   }
 
-  count(): number {
-    return this.#records.tabs.size;
-  }
-
   #begin(tab: number, thread: string): Live {
     const live: Live = { thread, page: null, doc: "", expected: true, attaching: null, arrival: Promise.resolve(null) };
     this.#live.set(tab, live);

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -55,6 +56,30 @@ type rig struct {
 	hub   *link.Hub
 	stop  func() // of the hub
 	peer  *link.Peer
+	tools *devtools
+	wire  atomic.Int64 // bytes that the hub's connections read
+}
+
+// counted is a listener whose connections count what they read.
+type counted struct {
+	net.Listener
+	read *atomic.Int64
+}
+
+func (l counted) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	return countedConn{c, l.read}, err
+}
+
+type countedConn struct {
+	net.Conn
+	read *atomic.Int64
+}
+
+func (c countedConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.read.Add(int64(n))
+	return n, err
 }
 
 func logger(t *testing.T) *slog.Logger {
@@ -67,13 +92,21 @@ func logger(t *testing.T) *slog.Logger {
 // start runs everything and pairs.
 func start(t *testing.T, cfg practice.Config) *rig {
 	t.Helper()
+	r := boot(t, cfg)
+	r.pair()
+	return r
+}
+
+// boot runs everything.
+func boot(t *testing.T, cfg practice.Config) *rig {
+	t.Helper()
 	if _, err := chromium.Find(); errors.Is(err, chromium.ErrMissing) {
 		if os.Getenv("CI") != "" {
 			t.Fatal(err)
 		}
 		t.Skip(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 40*time.Second)
 	t.Cleanup(cancel)
 	if cfg.Scenario == nil {
 		cfg.Scenario = builtin(t, "modes")
@@ -87,14 +120,16 @@ func start(t *testing.T, cfg practice.Config) *rig {
 	r := &rig{t: t, ctx: ctx, site: site, store: &approved{rows: map[string]link.Browser{}}}
 	r.listen()
 	dir := r.install()
+	profile := filepath.Join(t.TempDir(), "profile")
 	browser, err := chromium.Start(ctx, chromium.Options{
-		Profile: filepath.Join(t.TempDir(), "profile"), Extensions: []string{dir}, Flags: site.ChromiumFlags(), Headless: true,
+		Profile: profile, Extensions: []string{dir}, Flags: append(site.ChromiumFlags(), "--remote-debugging-port=0"), Headless: true,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(browser.Close)
-	r.pair()
+	r.asked()
+	r.tools = attach(t, ctx, profile)
 	return r
 }
 
@@ -126,7 +161,7 @@ func (r *rig) listen() {
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		srv.Serve(ln)
+		srv.Serve(counted{ln, &r.wire})
 	}()
 	hub := r.hub
 	r.stop = sync.OnceFunc(func() {
@@ -150,13 +185,13 @@ func (r *rig) install() string {
 	return dir
 }
 
-// pair approves the browser as soon as it asks.
-func (r *rig) pair() {
+// asked waits until the browser asks to pair, and returns the code.
+func (r *rig) asked() string {
 	r.t.Helper()
-	for len(r.hub.Pairings()) == 0 {
+	for {
 		changed := r.hub.Changed()
-		if len(r.hub.Pairings()) > 0 {
-			break
+		if open := r.hub.Pairings(); len(open) > 0 {
+			return open[0].Code
 		}
 		select {
 		case <-changed:
@@ -164,7 +199,11 @@ func (r *rig) pair() {
 			r.t.Fatal("the extension did not ask to pair")
 		}
 	}
-	if err := r.hub.Approve(r.ctx, r.hub.Pairings()[0].Code); err != nil {
+}
+
+func (r *rig) pair() {
+	r.t.Helper()
+	if err := r.hub.Approve(r.ctx, r.asked()); err != nil {
 		r.t.Fatal(err)
 	}
 	r.connected()
@@ -202,7 +241,18 @@ const home = "https://" + practice.Host + "/"
 func (r *rig) open(thread, url string) link.TabResult {
 	r.t.Helper()
 	var tab link.TabResult
-	r.command(link.OpenTab{Thread: thread, URL: url}, &tab)
+	ctx, cancel := context.WithTimeout(r.ctx, 20*time.Second)
+	defer cancel()
+	if err := r.peer.Command(ctx, link.OpenTab{Thread: thread, URL: url}, &tab); err != nil {
+		for _, target := range r.tools.targets() {
+			if target.Type == "page" && strings.HasPrefix(target.URL, home) {
+				var page string
+				r.tools.eval(r.tools.session(target), "document.visibilityState + document.readyState + document.documentElement.outerHTML", &page)
+				r.t.Logf("%s: %.3000s", target.URL, page)
+			}
+		}
+		r.t.Fatalf("open %s: %v", url, err)
+	}
 	return tab
 }
 
@@ -216,6 +266,7 @@ type heard struct {
 	err     error
 	lastN   int64
 	bytes   int
+	trace   []string // of the last turn's updates, for a failure
 }
 
 // say sends a message and follows its turn until the decoder sees its end, or the send fails.
@@ -245,7 +296,7 @@ func (r *rig) say(turn, thread string, tab int, text string) heard {
 			}
 			sent = true
 		case <-r.ctx.Done():
-			r.t.Fatalf("no end of turn %s: stages %v, text %.200q, notices %v", turn, h.stages, answer.String(), encode(h.notices))
+			r.t.Fatalf("no end of turn %s: stages %v, notices %s, tabs %s, updates:\n%s", turn, h.stages, encode(h.notices), encode(h.tabs), strings.Join(h.trace, "\n"))
 		}
 		if sent && dec.Ended() {
 			h.text = answer.String()
@@ -269,6 +320,7 @@ func (r *rig) take(ev any, h *heard, id, turn string, dec *chatstream.Decoder, a
 			r.t.Fatalf("update %d after %d", ev.N, h.lastN)
 		}
 		h.lastN = ev.N
+		h.trace = append(h.trace, fmt.Sprintf("%d %s %s %s %d %.2000q", ev.N, ev.Stream, ev.Event, ev.URL, ev.Status, ev.Data))
 		h.bytes += len(ev.Data)
 		var updates []chatstream.Update
 		switch ev.Event {
@@ -297,23 +349,4 @@ func encode(v any) string {
 		return err.Error()
 	}
 	return string(data)
-}
-
-func TestMessagesInEveryStreamMode(t *testing.T) {
-	r := start(t, practice.Config{})
-	tab := r.open("th1", home)
-	if !tab.Created || tab.Tab == 0 {
-		t.Errorf("open: %+v", tab)
-	}
-	for i, mode := range scenario.Modes() {
-		turn := fmt.Sprint("turn", i)
-		h := r.say(turn, "th1", tab.Tab, "mode "+mode+"\n\n  two  spaces\tand a tab")
-		if h.err != nil {
-			t.Fatalf("%s: %v (%v)", mode, h.err, h.stages)
-		}
-		t.Logf("%s: %v %+v %d updates, text %q", mode, h.stages, h.result, h.lastN, h.text)
-		r.command(link.EndTurn{Turn: turn}, nil)
-	}
-	r.command(link.CloseTab{Thread: "th1", Tab: tab.Tab}, nil)
-	t.Log(encode(r.site.Log()))
 }
