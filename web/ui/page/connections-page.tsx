@@ -11,6 +11,7 @@ import { Icon } from "../part/icon.tsx";
 import { pathOf } from "../route.ts";
 import { refreshServer, server } from "../state.ts";
 import { ago } from "../words.ts";
+import { WordsWithCode } from "../part/words-with-code.tsx";
 
 export function ConnectionsPage() {
   const s = server.value;
@@ -45,7 +46,7 @@ function Model({ model, isDefault, consent }: { model: api.ModelInfo; isDefault:
           <strong>{model.label}</strong> {isDefault && <span class="tag">default</span>}
           <span class="sr">{model.ready ? "ready" : "not ready"}</span>
         </p>
-        <p class="faint">{model.ready ? "Ready." : model.why || "Not ready."}</p>
+        <p class="faint"><WordsWithCode text={model.ready ? "Ready." : model.why || "Not ready."} /></p>
       </div>
       {model.name === "chat" && !consent && (
         <button type="button" class="small" onClick={() => setAsking(true)}>

@@ -7,6 +7,7 @@ import { useLoad } from "../part/hooks.ts";
 import { Icon, type IconName } from "../part/icon.tsx";
 import { server } from "../state.ts";
 import { count } from "../words.ts";
+import { WordsWithCode } from "../part/words-with-code.tsx";
 
 export function DoctorPage() {
   const [checks, again] = useLoad((signal) => api.getDoctor(signal), []);
@@ -58,8 +59,14 @@ function Check({ check }: { check: api.DoctorCheck }) {
         <p>
           <strong>{check.name}</strong>
         </p>
-        <p>{check.text}</p>
-        {check.todo && <p class="todo">{check.todo}</p>}
+        <p>
+          <WordsWithCode text={check.text} />
+        </p>
+        {check.todo && (
+          <p class="todo">
+            <WordsWithCode text={check.todo} />
+          </p>
+        )}
       </div>
     </li>
   );

@@ -9,6 +9,7 @@ import { useLoad } from "../part/hooks.ts";
 import { notify, setNotify, type Theme, theme } from "../prefs.ts";
 import { refreshServer, sendKey } from "../state.ts";
 import { say } from "../toast.ts";
+import { WordsWithCode } from "../part/words-with-code.tsx";
 
 export function SettingsPage() {
   const [query, setQuery] = useState("");
@@ -107,7 +108,7 @@ function SettingField({ setting, changed }: { setting: api.Setting; changed(): v
       </label>
       <Input id={id} setting={setting} value={value} edit={setValue} save={(v) => void save(v)} invalid={error !== ""} />
       <p class="faint" id={`${id}-doc`}>
-        {setting.doc} {facts(setting)}
+        <WordsWithCode text={setting.doc} /> {facts(setting)}
         {setting.set && (
           <button type="button" class="quiet small" onClick={() => void reset()}>
             Back to {setting.default || "empty"}

@@ -1,5 +1,6 @@
 import { ApiError } from "../api.ts";
 import { Icon } from "./icon.tsx";
+import { WordsWithCode } from "./words-with-code.tsx";
 
 /** Something that could not be shown: what happened, what to do, another try. */
 export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
@@ -9,8 +10,14 @@ export function Failure({ error, retry }: { error: unknown; retry?: () => void }
     <div class="notice error" role="alert">
       <Icon name="alert" />
       <div>
-        <p>{text}</p>
-        {todo && <p class="todo">{todo}</p>}
+        <p>
+          <WordsWithCode text={text} />
+        </p>
+        {todo && (
+          <p class="todo">
+            <WordsWithCode text={todo} />
+          </p>
+        )}
         {retry && (
           <button type="button" class="small" onClick={retry}>
             Try again

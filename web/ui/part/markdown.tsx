@@ -34,6 +34,11 @@ export const Markdown = memo(function Markdown({ text }: { text: string }) {
   return <>{render(tokens, headingLevels(tokens))}</>;
 });
 
+/** One line: emphasis, code and links, and no blocks. */
+export const MarkdownLine = memo(function MarkdownLine({ text }: { text: string }) {
+  return <>{render(parser.parseInline(text, {}), new Map())}</>;
+});
+
 interface Open {
   make(children: ComponentChildren[]): ComponentChildren;
   children: ComponentChildren[];

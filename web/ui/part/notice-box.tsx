@@ -1,5 +1,6 @@
 import type { Notice } from "../../protocol/api.ts";
 import { Icon } from "./icon.tsx";
+import { WordsWithCode } from "./words-with-code.tsx";
 
 /** Something that a person should know: what happened and was kept, and what to do. */
 export function NoticeBox({ notice }: { notice: Notice }) {
@@ -8,8 +9,14 @@ export function NoticeBox({ notice }: { notice: Notice }) {
     <div class={`notice ${tone}`} role={tone === "error" ? "alert" : "note"}>
       <Icon name={tone === "info" ? "info" : "alert"} />
       <div>
-        <p>{notice.text}</p>
-        {notice.todo && <p class="todo">{notice.todo}</p>}
+        <p>
+          <WordsWithCode text={notice.text} />
+        </p>
+        {notice.todo && (
+          <p class="todo">
+            <WordsWithCode text={notice.todo} />
+          </p>
+        )}
       </div>
     </div>
   );

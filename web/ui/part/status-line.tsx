@@ -1,9 +1,10 @@
 // Always says what is going on now, and for how long.
 
+import type { Turn } from "../../protocol/api.ts";
 import { stop } from "../commands.ts";
 import type { ThreadFeed } from "../thread-feed.ts";
 import { isFinal, runningAction, turnInFlight } from "../timeline.ts";
-import { elapsed, turnStatus } from "../words.ts";
+import { duration, elapsed, turnStatus } from "../words.ts";
 import { useNow } from "./hooks.ts";
 import { Icon } from "./icon.tsx";
 
@@ -33,7 +34,7 @@ export function StatusLine({ feed }: { feed: ThreadFeed }) {
             <span class="status-text">{text}</span>
           </>
         ) : (
-          <span class="sr">{ended && turnStatus(ended.state, undefined)}</span>
+          ended && <span class="faint">{past(ended)}</span>
         )}
       </p>
       {turn && (
@@ -48,4 +49,9 @@ export function StatusLine({ feed }: { feed: ThreadFeed }) {
       )}
     </div>
   );
+}
+
+function past(turn: Turn): string {
+  const took = Date.parse(turn.ended ?? "") - Date.parse(turn.started ?? "");
+  return `${turnStatus(turn.state, undefined)}${took >= 0 ? ` after ${duration(took)}` : ""}`;
 }

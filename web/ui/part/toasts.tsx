@@ -1,5 +1,6 @@
 import { dismiss, toasts } from "../toast.ts";
 import { Icon } from "./icon.tsx";
+import { WordsWithCode } from "./words-with-code.tsx";
 
 export function Toasts() {
   return (
@@ -7,8 +8,12 @@ export function Toasts() {
       {toasts.value.map((t) => (
         <div class={`toast ${t.tone}`} key={t.id} role={t.tone === "error" ? "alert" : undefined}>
           <p>
-            {t.text}
-            {t.todo && <span class="todo">{t.todo}</span>}
+            <WordsWithCode text={t.text} />
+            {t.todo && (
+              <span class="todo">
+                <WordsWithCode text={t.todo} />
+              </span>
+            )}
           </p>
           {t.action && (
             <button

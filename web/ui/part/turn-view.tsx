@@ -8,10 +8,12 @@ import { ActionRow, toolIcon } from "./action-row.tsx";
 import { Answer, GrowingAnswer } from "./answer.tsx";
 import { Icon } from "./icon.tsx";
 import { LivePlain } from "./live-text.tsx";
+import { MarkdownLine } from "./markdown.tsx";
 import { memo } from "./memo.ts";
 import { NoticeBox } from "./notice-box.tsx";
 import { UserMessage } from "./user-message.tsx";
 import { WireLog } from "./wire-log.tsx";
+import { WordsWithCode } from "./words-with-code.tsx";
 
 interface Props {
   block: TurnBlock;
@@ -64,7 +66,11 @@ function ItemView({ item, live, version }: { item: Item; live: LiveState | null;
 const longestNote = 4000;
 
 const NoteLine = memo(function NoteLine({ text }: { text: string }) {
-  return <p class="note">{text.length > longestNote ? text.slice(0, longestNote) + " …" : text}</p>;
+  return (
+    <p class="note">
+      <MarkdownLine text={text.length > longestNote ? text.slice(0, longestNote) + " …" : text} />
+    </p>
+  );
 });
 
 function LiveParts({ block, live, version }: { block: TurnBlock; live: LiveState; version: number }) {
@@ -130,7 +136,9 @@ function End({ turn, onRetry }: { turn: Turn; onRetry: ((task: string) => void) 
     <div class={`notice ${stopped ? "info" : "error"}`} role={stopped ? "note" : "alert"}>
       <Icon name={stopped ? "stop" : "alert"} />
       <div>
-        <p>{text}</p>
+        <p>
+          <WordsWithCode text={text} />
+        </p>
         {onRetry && isFinal(turn) && (
           <button type="button" class="small" onClick={() => onRetry(turn.task)}>
             Take the task into the composer
