@@ -62,7 +62,8 @@ func (p *Parser) finish() *Reply {
 			p.answer += soft + part
 		}
 	case !looks:
-		r.Display = p.screen.out.String() + string(p.screen.soft)
+		p.screen.out.Write(p.screen.soft)
+		r.Display = p.screen.out.String()
 		if looks = looksLikeProtocol(r.Display + part); !looks {
 			p.answer, p.answered = r.Display+part, true
 		}

@@ -69,7 +69,7 @@ func Parse(text string, o Options) Reply {
 // Feed takes the next piece of the reply and returns what it adds for the screen. The slice is only good until the next
 // call, its texts and actions for as long as wanted; they must not be changed. After Finish it does nothing.
 func (p *Parser) Feed(delta string) []Event {
-	p.screen.events, p.screen.spans = p.screen.events[:0], p.screen.spans[:0]
+	p.screen.next()
 	if p.reply != nil {
 		return nil
 	}
@@ -83,7 +83,6 @@ func (p *Parser) Feed(delta string) []Event {
 			i = p.prose(delta, i)
 		}
 	}
-	p.screen.fill()
 	return p.screen.events
 }
 

@@ -11,14 +11,16 @@ type screen struct {
 	out  strings.Builder
 	soft []byte
 
-	paragraph int // counts them
+	paragraph int // counts them, from 1
 	open      bool
 	gapAt     int // where its gap to the paragraph before begins
 	from      int // where its text begins
 
 	texts  bool // there is a paragraph of text outside of tags
 	events []Event
-	spans  []span // of events: where their text is in out
+
+	marked           int // the paragraph of the last event, 0 when no event can go on
+	markFrom, markTo int // where its text is in out
 }
 
 // part says what a paragraph belongs to.
@@ -27,7 +29,7 @@ type part struct {
 	index int
 }
 
-type span struct{ from, to, paragraph int }
+type span struct{ from, to int }
 
 const paragraphGap = "\n\n"
 
@@ -128,41 +130,49 @@ func (s *screen) end() string {
 	return s.out.String()[s.from:]
 }
 
-// mark notes that out has grown since from.
+// mark notes that out has grown since from: the last event goes on, or another one begins.
 func (s *screen) mark(p part, from int) {
 	to := s.out.Len()
-	if n := len(s.spans); n > 0 {
-		if last := &s.spans[n-1]; last.paragraph == s.paragraph && last.to == from {
-			last.to = to
-			return
-		}
+	if s.markTo != from || s.marked != s.paragraph {
+		s.marked, s.markFrom = s.paragraph, from
+		s.event(p)
 	}
-	s.events = append(s.events, Event{})
-	last := &s.events[len(s.events)-1]
-	last.Kind, last.Index = p.kind, p.index
-	s.spans = append(s.spans, span{from, to, s.paragraph})
+	s.markTo = to
+	s.events[len(s.events)-1].Text = s.out.String()[s.markFrom:to]
+}
+
+// event adds an event without its text. Most deltas make one event of the same kind as the delta before; pointers are only
+// written when they change, since each such write costs while memory is collected.
+func (s *screen) event(p part) {
+	n := len(s.events)
+	if n == cap(s.events) {
+		s.events = append(s.events, Event{})
+	}
+	s.events = s.events[:n+1]
+	e := &s.events[n]
+	if e.Index = p.index; e.Kind != p.kind {
+		e.Kind = p.kind
+	}
+	if e.Action != nil {
+		e.Action = nil
+	}
 }
 
 // report adds an event of a complete action.
 func (s *screen) report(index int, a *Action) {
 	s.events = append(s.events, Event{Kind: EventAction, Index: index, Action: a})
-	s.spans = append(s.spans, span{})
+	s.marked = 0
 }
 
-// fill gives the events their texts.
-func (s *screen) fill() {
-	out := s.out.String()
-	for i, sp := range s.spans {
-		if sp.to > sp.from {
-			s.events[i].Text = out[sp.from:sp.to]
-			s.spans[i] = span{}
-		}
-	}
+// next forgets the events that were handed out.
+func (s *screen) next() {
+	s.events = s.events[:0]
+	s.marked = 0
 }
 
 // remove takes a closed paragraph out again. Events that were reported stay as they are.
 func (s *screen) remove(from, to int) {
-	s.fill()
+	s.marked = 0
 	old := s.out.String()
 	s.out = strings.Builder{}
 	s.out.WriteString(old[:from])
