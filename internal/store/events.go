@@ -115,7 +115,10 @@ func (s *Store) EventsBefore(ctx context.Context, thread string, before int64, l
 }
 
 // LastEventID returns the id of the newest event, 0 before the first.
-func (s *Store) LastEventID(context.Context) (int64, error) { return s.follow.newest(), nil }
+func (s *Store) LastEventID(ctx context.Context) (int64, error) {
+	id, err := s.lastNumber(ctx, "")
+	return id, s.fail("last event", "", err)
+}
 
 func pageSize(limit int) int {
 	if limit <= 0 || limit > maxEvents {

@@ -69,15 +69,12 @@ func (s *Store) Follow(ctx context.Context, from FollowFrom) iter.Seq2[Update, e
 		f := s.follow.add(from.Thread)
 		defer s.follow.remove(f)
 		w := &walk{s: s, ctx: ctx, thread: from.Thread, yield: yield}
-		last, err := s.followStart(ctx, from.Thread, f.start)
+		after, err := s.followStart(ctx, from, f.start)
 		if err != nil {
 			w.stop(err)
 			return
 		}
-		w.after = from.After
-		if w.after < 0 || w.after > last {
-			w.after = last
-		}
+		w.after = after
 		for {
 			item, ok, newest := f.take()
 			if ok {
@@ -101,14 +98,27 @@ func (s *Store) Follow(ctx context.Context, from FollowFrom) iter.Seq2[Update, e
 	}
 }
 
-// followStart returns the number of the newest event up to an id: the one that
-// was the newest when the follower was added, whatever came since.
-func (s *Store) followStart(ctx context.Context, thread string, newest int64) (int64, error) {
-	if thread == "" {
-		return newest, nil
+// followStart returns the number to go on from. What a follower says it has is
+// compared with the table, not with what followers were told of: a reader may
+// have seen an event a moment before that.
+func (s *Store) followStart(ctx context.Context, from FollowFrom, start int64) (int64, error) {
+	last, err := s.lastNumber(ctx, from.Thread)
+	if err != nil || from.After >= 0 && from.After <= last {
+		return from.After, err
 	}
-	return one(ctx, s, value[int64], `SELECT coalesce((SELECT seq FROM events WHERE thread = ?1 AND id <= ?2 ORDER BY seq DESC LIMIT 1), 0)
-		FROM threads WHERE id = ?1 AND doomed = 0`, thread, newest)
+	if from.Thread == "" {
+		return start, nil
+	}
+	return one(ctx, s, value[int64], "SELECT coalesce((SELECT seq FROM events WHERE thread = ? AND id <= ? ORDER BY seq DESC LIMIT 1), 0)", from.Thread, start)
+}
+
+// lastNumber returns the Seq of the thread's newest event, the ID of the newest
+// of all for "".
+func (s *Store) lastNumber(ctx context.Context, thread string) (int64, error) {
+	if thread == "" {
+		return one(ctx, s, value[int64], newestEvent)
+	}
+	return one(ctx, s, value[int64], "SELECT last_seq FROM threads WHERE id = ? AND doomed = 0", thread)
 }
 
 // walk is the reading side of one Follow.
@@ -198,12 +208,6 @@ func (fs *followers) remove(f *follower) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	delete(fs.all, f)
-}
-
-func (fs *followers) newest() int64 {
-	fs.mu.Lock()
-	defer fs.mu.Unlock()
-	return fs.last
 }
 
 // committed tells the followers of events that are now in the table.

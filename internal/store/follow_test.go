@@ -266,3 +266,19 @@ func TestFollowLargeBodies(t *testing.T) {
 		}
 	}
 }
+
+// TestFollowFromWhatWasJustRead: an event that a reader saw before followers
+// were told of it is not yielded to the one who says that it has it.
+func TestFollowFromWhatWasJustRead(t *testing.T) {
+	s := open(t)
+	th := newThread(t, s)
+	e := must(s.Append(t.Context(), th.ID, "", EventNotice, Notice{}))
+	s.follow.last-- // as it is between the commit and the telling
+	mine, all := follow(t, s, FollowFrom{Thread: th.ID, After: e.Seq}), follow(t, s, FollowFrom{After: e.ID})
+	next := must(s.Append(t.Context(), th.ID, "", EventNotice, Notice{}))
+	for _, updates := range []<-chan Update{mine, all} {
+		if u := <-updates; u.Event.ID != next.ID {
+			t.Fatalf("event %d came, want %d", u.Event.ID, next.ID)
+		}
+	}
+}

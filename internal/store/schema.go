@@ -180,6 +180,5 @@ func number(ctx context.Context, conn *sql.Conn, query string) (int64, error) {
 	return n, err
 }
 
-func lastEventID(ctx context.Context, conn *sql.Conn) (int64, error) {
-	return number(ctx, conn, "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0)")
-}
+// newestEvent is the id of the newest event ever, 0 before the first.
+const newestEvent = "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0)"

@@ -149,7 +149,7 @@ func (s *Store) openDatabase(ctx context.Context) (err error) {
 	if err := probe(ctx, conn); err != nil {
 		return err
 	}
-	last, err := lastEventID(ctx, conn)
+	last, err := number(ctx, conn, newestEvent)
 	if err != nil {
 		return err
 	}
