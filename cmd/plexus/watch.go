@@ -142,7 +142,7 @@ type screen struct {
 func newScreen(a app, s *session, t store.Thread) *screen {
 	sc := &screen{app: a, client: s, width: width(a.out), streamed: map[string]int64{}, output: map[string]*clipped{}}
 	a.printf("%s %s\n", sc.dim("thread"), t.ID)
-	a.printf("%s %s/#/threads/%s\n\n", sc.dim("watch "), s.state.URL(), t.ID)
+	a.printf("%s %s/#/t/%s\n\n", sc.dim("watch "), s.state.URL(), t.ID)
 	return sc
 }
 
