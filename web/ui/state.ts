@@ -67,12 +67,18 @@ export async function refreshServer(): Promise<void> {
     const state = await api.getState();
     if (server.value && server.value.version !== state.version) updated.value = true;
     batch(() => {
-      server.value = state;
+      // The same again shows nothing anew.
+      if (!server.value || signature(server.value) !== signature(state)) server.value = state;
       serverError.value = null;
     });
   } catch (err) {
     if (err instanceof api.ApiError) serverError.value = err;
   }
+}
+
+function signature(state: api.ServerState): string {
+  const browsers = state.browsers.map((b) => ({ ...b, lastSeen: b.connected ? "" : b.lastSeen }));
+  return JSON.stringify({ ...state, browsers, lastEvent: 0 });
 }
 
 export async function refreshThreads(): Promise<void> {
@@ -205,7 +211,7 @@ export function watchServer(signal: AbortSignal): void {
   // Pairings and browsers come and go without events.
   const poll = setInterval(() => {
     if (!document.hidden && link.value.state === "open") void refreshServer();
-  }, 3_000);
+  }, 4_000);
   signal.addEventListener("abort", () => clearInterval(poll), { once: true });
 }
 
