@@ -2,10 +2,13 @@ package link
 
 import (
 	"context"
+	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
+	"encoding/hex"
+	"fmt"
 	"time"
 )
 
@@ -40,9 +43,23 @@ func hashToken(token string) []byte {
 	return sum[:]
 }
 
-// holds reports whether token is the one that the record was made for, in constant time.
-func (b Browser) holds(token string) bool {
-	return len(b.Token) == sha256.Size && subtle.ConstantTimeCompare(b.Token, hashToken(token)) == 1
+// Roles in a proof: each side proves with its own, so that none can be sent back.
+const (
+	rolePlexus  = "plexus"
+	roleBrowser = "browser"
+)
+
+// proof is what a side that knows the token says to the two nonces of a
+// connection to port; see Challenge.
+func (b Browser) proof(role string, port int, hello, challenge string) string {
+	mac := hmac.New(sha256.New, b.Token)
+	fmt.Fprintf(mac, "%s %d %s %s", role, port, hello, challenge)
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// proves compares a proof in constant time. A record without a token proves nothing.
+func proves(b Browser, proof, want string) bool {
+	return len(b.Token) == sha256.Size && subtle.ConstantTimeCompare([]byte(proof), []byte(want)) == 1
 }
 
 // codeAlphabet has no two signs that look or sound alike.

@@ -17,8 +17,8 @@ var errUnknownType = errors.New("unknown message type")
 // ToWorker of every message that the daemon sends. The generator of the
 // TypeScript side and the decoder read them.
 var (
-	ToDaemon = []any{Hello{}, Pong{}, Response{}, SubmitProgress{}, StreamUpdate{}, TurnStatus{}, TabStatus{}, SiteNotice{}, Recovered{}}
-	ToWorker = []any{Welcome{}, Pairing{}, Refused{}, Ping{}, OpenTab{}, EnsureProject{}, SendMessage{}, Proceed{}, ResumeFrames{}, AckFrames{},
+	ToDaemon = []any{Hello{}, Proof{}, Pong{}, Response{}, SubmitProgress{}, StreamUpdate{}, TurnStatus{}, TabStatus{}, SiteNotice{}, Recovered{}}
+	ToWorker = []any{Challenge{}, Welcome{}, Pairing{}, Refused{}, Ping{}, OpenTab{}, EnsureProject{}, SendMessage{}, Proceed{}, ResumeFrames{}, AckFrames{},
 		StopTurn{}, EndTurn{}, LookPage{}, RecoverTurn{}, CloseTab{}}
 	incoming = typesByName(ToDaemon)
 	outgoing = typesByName(ToWorker)

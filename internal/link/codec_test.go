@@ -63,7 +63,7 @@ func FuzzDecode(f *testing.F) {
 		f.Add(data)
 	}
 	for _, s := range []string{
-		`{"type":"hello","protocol":1,"version":"1","browser":"12345678","label":"l","token":"","capabilities":["a"],"turns":[{"turn":"t","stage":"armed"}]}`,
+		`{"type":"hello","protocol":1,"version":"1","browser":"12345678","label":"l","nonce":"0123456789abcdef","paired":true,"capabilities":["a"],"turns":[{"turn":"t","stage":"armed"}]}`,
 		`{"type":"response","id":"a","result":{"b":[1,2,{"c":null}]}}`,
 		`{"type":"stream_update","turn":"t","n":1,"stream":"s","event":"open","source":"fetch","url":"u","status":200}`,
 		`{"type":"response","id":"a","error":null}`,

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"slices"
 	"sync"
@@ -133,7 +134,15 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer conn.CloseNow()
-	h.serve(conn, greeted)
+	h.serve(conn, portOf(r), greeted)
+}
+
+// portOf is the port that a request came in at.
+func portOf(r *http.Request) int {
+	if a, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok {
+		return a.Port
+	}
+	return 0
 }
 
 // enter counts a connection that is not known yet.
@@ -155,7 +164,7 @@ func (h *Hub) leave() {
 }
 
 // serve greets a connection and reads it until it ends.
-func (h *Hub) serve(conn *websocket.Conn, greeted func()) {
+func (h *Hub) serve(conn *websocket.Conn, port int, greeted func()) {
 	p := &Peer{
 		hub:     h,
 		conn:    conn,
@@ -189,13 +198,13 @@ func (h *Hub) serve(conn *websocket.Conn, greeted func()) {
 		p.closeWith(websocket.StatusInternalError, "the store does not answer")
 		return
 	}
-	if found && known.holds(hello.Token) {
+	if found && hello.Paired && p.proved(known, port, hello.Nonce) {
 		if err := h.welcome(p, known, ""); err != nil {
 			p.log.Error("link cannot welcome a browser", slog.String("error", err.Error()))
 			return
 		}
 		greeted()
-	} else {
+	} else if p.ctx.Err() == nil {
 		q, err := h.openPairing(p, greeted)
 		if err != nil {
 			p.refuse("busy", err.Error())
@@ -206,6 +215,29 @@ func (h *Hub) serve(conn *websocket.Conn, greeted func()) {
 	tasks.Go(p.watch)
 	p.read()
 	h.remove(p)
+}
+
+// proved shows the browser that we know its token, and reports whether it shows the same.
+func (p *Peer) proved(known Browser, port int, hello string) bool {
+	nonce := rand.Text()
+	out, err := encode(Challenge{Nonce: nonce, Proof: known.proof(rolePlexus, port, hello, nonce)}, rand.Text)
+	if err != nil || p.write(out) != nil {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(p.ctx, p.hub.timing.hello)
+	defer cancel()
+	_, data, err := p.conn.Read(ctx)
+	if err != nil {
+		p.end("no proof")
+		return false
+	}
+	msg, err := decode(data)
+	answer, ok := msg.(*Proof)
+	if err != nil || !ok {
+		p.refuse("bad-hello", "the answer to a challenge is a proof")
+		return false
+	}
+	return proves(known, answer.Proof, known.proof(roleBrowser, port, hello, nonce))
 }
 
 // hello reads the first message and refuses what we cannot talk to.

@@ -54,11 +54,11 @@ func TestOnlyOurOriginIsUpgraded(t *testing.T) {
 }
 
 func TestBadHello(t *testing.T) {
-	other := greet("")
+	other := hello()
 	other.Protocol = Protocol + 1
-	short := greet("")
+	short := hello()
 	short.Browser = "x"
-	long := greet("")
+	long := hello()
 	long.Label = strings.Repeat("l", 500)
 	for _, row := range []struct {
 		name string
@@ -120,7 +120,7 @@ func TestPairingAndToken(t *testing.T) {
 	}
 	// With the token no person is asked, and the old connection makes way.
 	second := b.dial()
-	second.send(greet(token))
+	second.greet(token)
 	if m := second.want("welcome"); m["token"] != nil {
 		t.Errorf("got a token again: %v", m)
 	}
@@ -144,7 +144,8 @@ func TestWrongTokenAsksAPerson(t *testing.T) {
 	for name, bad := range map[string]string{"none": "", "other": strings.Repeat("x", len(token)), "cut": token[:len(token)-1]} {
 		t.Run(name, func(t *testing.T) {
 			e := b.dial()
-			e.send(greet(bad))
+			e.wrong = true
+			e.greet(bad)
 			e.want("pairing")
 			// What is not paired may only answer pings.
 			e.send(Pong{Type: "pong", N: 1})
@@ -152,6 +153,7 @@ func TestWrongTokenAsksAPerson(t *testing.T) {
 			if reason := e.closed(); !strings.Contains(reason, "not paired") {
 				t.Errorf("closed with %q", reason)
 			}
+			b.noPairings()
 		})
 	}
 	if _, ok := b.hub.Peer(testBrowser); !ok {
@@ -159,10 +161,60 @@ func TestWrongTokenAsksAPerson(t *testing.T) {
 	}
 }
 
+// TestProofsAreOfOneConnection has a proof come from elsewhere: each part of it must count.
+func TestProofsAreOfOneConnection(t *testing.T) {
+	b := newBench(t, nil)
+	_, _, token := b.pair()
+	known := Browser{Token: hashToken(token)}
+	for name, forge := range map[string]func(e *end, nonce, theirs string) string{
+		"the other side's": func(_ *end, _, theirs string) string { return theirs },
+		"of another port":  func(e *end, nonce, _ string) string { return known.proof(roleBrowser, e.port+1, testNonce, nonce) },
+		"of another hello": func(e *end, nonce, _ string) string {
+			return known.proof(roleBrowser, e.port, "nonce-of-a-stranger", nonce)
+		},
+		"of another greeting": func(e *end, _, _ string) string { return known.proof(roleBrowser, e.port, testNonce, "other") },
+		"of no token":         func(e *end, nonce, _ string) string { return Browser{}.proof(roleBrowser, e.port, testNonce, nonce) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := b.dial()
+			h := hello()
+			h.Paired = true
+			e.send(h)
+			c := e.want("challenge")
+			e.send(Proof{Type: "proof", Proof: forge(e, c["nonce"].(string), c["proof"].(string))})
+			e.want("pairing")
+			e.conn.CloseNow()
+			b.noPairings()
+		})
+	}
+}
+
+func TestNoProofNoConnection(t *testing.T) {
+	b := newBench(t, func(w *timing) { w.hello = 50 * time.Millisecond })
+	b.pair()
+	e := b.dial()
+	h := hello()
+	h.Paired = true
+	e.send(h)
+	e.want("challenge")
+	e.closed() // silence
+	e = b.dial()
+	e.send(h)
+	e.want("challenge")
+	e.send(Pong{Type: "pong", N: 1})
+	if m := e.want("refused"); m["code"] != "bad-hello" {
+		t.Errorf("got %v", m)
+	}
+	e.closed()
+	if len(b.hub.Pairings()) != 0 {
+		t.Error("a person is asked")
+	}
+}
+
 func TestDeny(t *testing.T) {
 	b := newBench(t, nil)
 	e := b.dial()
-	e.send(greet(""))
+	e.greet("")
 	code := e.want("pairing")["code"].(string)
 	infos := b.hub.Pairings()
 	if len(infos) != 1 || infos[0].Code != code || infos[0].Browser != testBrowser {
@@ -185,7 +237,7 @@ func TestDeny(t *testing.T) {
 func TestPairingExpires(t *testing.T) {
 	b := newBench(t, func(w *timing) { w.pairing = time.Millisecond })
 	e := b.dial()
-	e.send(greet(""))
+	e.greet("")
 	code := e.want("pairing")["code"].(string)
 	if m := e.want("refused"); m["code"] != "expired" {
 		t.Errorf("got %v", m)
@@ -198,7 +250,7 @@ func TestPairingExpires(t *testing.T) {
 func TestPairingEndsWithItsConnection(t *testing.T) {
 	b := newBench(t, nil)
 	e := b.dial()
-	e.send(greet(""))
+	e.greet("")
 	code := e.want("pairing")["code"].(string)
 	changed := b.hub.Changed()
 	e.conn.CloseNow()
@@ -216,11 +268,11 @@ func TestPairingsAreFew(t *testing.T) {
 	b := newBench(t, nil)
 	for range maxPairings {
 		e := b.dial()
-		e.send(greet(""))
+		e.greet("")
 		e.want("pairing")
 	}
 	e := b.dial()
-	e.send(greet(""))
+	e.greet("")
 	if m := e.want("refused"); m["code"] != "busy" {
 		t.Errorf("got %v, want busy", m)
 	}
@@ -230,7 +282,7 @@ func TestPairingsAreRateLimited(t *testing.T) {
 	b := newBench(t, nil)
 	for range maxOpenings {
 		e := b.dial()
-		e.send(greet(""))
+		e.greet("")
 		code := e.want("pairing")["code"].(string)
 		if err := b.hub.Deny(e.ctx, code); err != nil {
 			t.Fatal(err)
@@ -238,7 +290,7 @@ func TestPairingsAreRateLimited(t *testing.T) {
 		e.closed()
 	}
 	e := b.dial()
-	e.send(greet(""))
+	e.greet("")
 	if m := e.want("refused"); m["code"] != "busy" {
 		t.Errorf("got %v, want busy", m)
 	}
@@ -247,7 +299,7 @@ func TestPairingsAreRateLimited(t *testing.T) {
 func TestStoreFailureIsNoApproval(t *testing.T) {
 	b := newBench(t, nil)
 	e := b.dial()
-	e.send(greet(""))
+	e.greet("")
 	code := e.want("pairing")["code"].(string)
 	b.store.mu.Lock()
 	b.store.err = errors.New("disk full")
@@ -297,7 +349,7 @@ func TestPeersNewestFirst(t *testing.T) {
 	b := newBench(t, nil)
 	b.pair()
 	e := b.dial()
-	h := greet("")
+	h := hello()
 	h.Browser, h.Turns = "br_another_one", []TurnFact{{Turn: "t1", Thread: "th1", Stage: "posted", LastN: 7}}
 	e.send(h)
 	if err := b.hub.Approve(e.ctx, e.want("pairing")["code"].(string)); err != nil {

@@ -52,6 +52,7 @@ type bench struct {
 	hub   *Hub
 	store *memory
 	url   string
+	port  int
 	wire  *atomic.Int64 // bytes that the server read
 }
 
@@ -92,6 +93,7 @@ func newBench(t testing.TB, change func(*timing)) *bench {
 	srv.Listener = countingListener{srv.Listener, b.wire}
 	srv.Start()
 	b.url = "ws" + strings.TrimPrefix(srv.URL, "http") + Path
+	b.port = srv.Listener.Addr().(*net.TCPAddr).Port
 	t.Cleanup(func() {
 		hub.Close()
 		srv.Close()
@@ -110,6 +112,9 @@ type end struct {
 	t    testing.TB
 	conn *websocket.Conn
 	ctx  context.Context
+	port int
+	// wrong says that the token of greet is not the one that was given.
+	wrong bool
 }
 
 func (b *bench) dial() *end {
@@ -125,7 +130,7 @@ func (b *bench) dial() *end {
 	}
 	conn.SetReadLimit(MaxMessage)
 	b.t.Cleanup(func() { conn.CloseNow() })
-	return &end{t: b.t, conn: conn, ctx: ctx}
+	return &end{t: b.t, conn: conn, ctx: ctx, port: b.port}
 }
 
 func (e *end) send(v any) {
@@ -187,15 +192,35 @@ func (e *end) closed() string {
 
 const testBrowser = "br_0123456789"
 
-func greet(token string) Hello {
-	return Hello{Type: "hello", Protocol: Protocol, Version: "0.1.0", Browser: testBrowser, Label: "Chromium 156 on Linux", Token: token}
+const testNonce = "nonce-of-16-bytes"
+
+func hello() Hello {
+	return Hello{Type: "hello", Protocol: Protocol, Version: "0.1.0", Browser: testBrowser, Label: "Chromium 156 on Linux", Nonce: testNonce}
+}
+
+// greet says hello and, with a token, proves it. It checks that Plexus proves the token as well, unless it is a wrong one.
+func (e *end) greet(token string) {
+	e.t.Helper()
+	h := hello()
+	h.Paired = token != ""
+	e.send(h)
+	if !h.Paired {
+		return
+	}
+	c := e.want("challenge")
+	nonce := c["nonce"].(string)
+	b := Browser{Token: hashToken(token)}
+	if proves(b, c["proof"].(string), b.proof(rolePlexus, e.port, testNonce, nonce)) != !e.wrong {
+		e.t.Error("the proof of Plexus is not what the token says")
+	}
+	e.send(Proof{Type: "proof", Proof: b.proof(roleBrowser, e.port, testNonce, nonce)})
 }
 
 // pair connects and approves a browser; it returns its end, the peer, and the token.
 func (b *bench) pair() (*end, *Peer, string) {
 	b.t.Helper()
 	e := b.dial()
-	e.send(greet(""))
+	e.greet("")
 	code := e.want("pairing")["code"].(string)
 	if err := b.hub.Approve(e.ctx, code); err != nil {
 		b.t.Fatal(err)
@@ -206,4 +231,21 @@ func (b *bench) pair() (*end, *Peer, string) {
 		b.t.Fatal(err)
 	}
 	return e, p, token
+}
+
+// noPairings waits until no pairing is open.
+func (b *bench) noPairings() {
+	b.t.Helper()
+	ctx := ctxOf(b.t)
+	for {
+		changed := b.hub.Changed()
+		if len(b.hub.Pairings()) == 0 {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			b.t.Fatal("a pairing stays open")
+		}
+	}
 }

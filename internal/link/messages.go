@@ -31,16 +31,24 @@ const Path = "/link"
 
 // From the extension's worker.
 
-// Hello is the first message on a connection.
+// Hello is the first message on a connection. A browser that Plexus knows is
+// answered with Challenge, any other with Pairing.
 type Hello struct {
 	Type         string     `json:"type" enum:"hello" to:"daemon"`
 	Protocol     int        `json:"protocol"`
 	Version      string     `json:"version" min:"1" max:"64"` // of the extension
 	Browser      string     `json:"browser" min:"8" max:"64"` // stable id of the profile
 	Label        string     `json:"label" min:"1" max:"128"`  // "Chromium 156 on Linux"
-	Token        string     `json:"token" max:"128"`          // from an earlier Welcome, "" before pairing
+	Nonce        string     `json:"nonce" min:"16" max:"64"`  // made anew for each connection
+	Paired       bool       `json:"paired"`                   // it has a token from an earlier Welcome
 	Capabilities []string   `json:"capabilities"`
 	Turns        []TurnFact `json:"turns"` // turns that the worker still holds
+}
+
+// Proof answers Challenge, once its proof was found right.
+type Proof struct {
+	Type  string `json:"type" enum:"proof" to:"daemon"`
+	Proof string `json:"proof" min:"64" max:"64"`
 }
 
 // Pong answers Ping.
@@ -142,6 +150,18 @@ type Recovered struct {
 }
 
 // From the daemon.
+
+// Challenge proves to a browser that it speaks with the Plexus that approved it,
+// and asks the same of it. The token itself never crosses the link again: another
+// program may have taken our port before us. A proof is the hex HMAC-SHA-256
+// under the SHA-256 of the token of "ROLE PORT HELLO-NONCE CHALLENGE-NONCE",
+// ROLE being "plexus" here and "browser" in Proof, PORT the one that the connection was made
+// to, so that a proof cannot be passed on to a Plexus at another port.
+type Challenge struct {
+	Type  string `json:"type" enum:"challenge" to:"worker"`
+	Nonce string `json:"nonce"`
+	Proof string `json:"proof"`
+}
 
 // Welcome ends the greeting of a paired browser. Token is set once, when it was
 // just approved; the worker keeps it.

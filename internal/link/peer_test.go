@@ -165,7 +165,7 @@ func TestMalformedMessageEndsTheConnection(t *testing.T) {
 		{"empty id", `{"type":"response","id":""}`, "id"},
 		{"in a list", `{"type":"turn_status","turns":[{"turn":"t","thread":"th","stage":"gone"}]}`, "stage"},
 		{"in a pointer", `{"type":"response","id":"x","error":{"code":"` + strings.Repeat("c", 65) + `"}}`, "code"},
-		{"second hello", `{"type":"hello","protocol":1,"version":"1","browser":"12345678","label":"l","token":""}`, "second hello"},
+		{"second hello", `{"type":"hello","protocol":1,"version":"1","browser":"12345678","label":"l","nonce":"0123456789abcdef"}`, "second greeting"},
 		{"invalid UTF-8", "{\"type\":\"pong\",\"n\":1,\"x\":\"\xff\"}", "UTF-8"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -190,7 +190,7 @@ func TestBinaryAndOversizeEndTheConnection(t *testing.T) {
 	<-p.Done()
 
 	e = b.dial()
-	e.send(greet(token))
+	e.greet(token)
 	e.want("welcome")
 	// A bomb: it is small on the wire.
 	if err := e.conn.Write(e.ctx, websocket.MessageText, []byte(`{"type":"pong","n":1,"x":"`+strings.Repeat("x", MaxMessage)+`"}`)); err == nil {

@@ -68,8 +68,8 @@ func (p *Peer) dispatch(msg any, size int) error {
 		return errors.New("not paired yet")
 	}
 	switch m := msg.(type) {
-	case *Hello:
-		return errors.New("a second hello")
+	case *Hello, *Proof:
+		return errors.New("a second greeting")
 	case *Response:
 		return p.respond(m)
 	case *StreamUpdate:

@@ -62,7 +62,7 @@ function start(): void {
     popups.add(port);
     port.onDisconnect.addListener(() => popups.delete(port));
     port.onMessage.addListener((value: unknown) => {
-      if (checked(fromPopup, value)?.type === "retry") link.retry();
+      if (checked(fromPopup, value)?.type === "retry") void link.retry();
     });
     void show([port]);
   });

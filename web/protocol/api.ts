@@ -344,6 +344,42 @@ export interface Hit {
   seq: number;
 }
 
+/** Reply is what a whole reply means. Its slices and maps are never nil. */
+export interface Reply {
+  /** Notes are the lines of commentary, trimmed; empty ones are left out. */
+  notes: string[] | null;
+  /** Actions are to be run in this order; at most MaxActions. */
+  actions: PlxAction[] | null;
+  /** Answer is the trimmed body of the done tag, or the whole reply, as it came, when that has no tag at all. */
+  answer: string;
+  /** Problems has each code at most once, in the order they were met. */
+  problems: Problem[] | null;
+  /** Display is what a person is shown of the reply: notes, answer and text outside of tags, as paragraphs. */
+  display: string;
+  /**
+   * NeedsCorrection is set when the model has to say it again in the grammar: there is neither an action nor an answer in
+   * something that looks like protocol, or its last action was cut off. When there are Actions they are run all the same,
+   * and Remarks says what was cut off; otherwise send Correction.
+   */
+  needsCorrection: boolean;
+}
+
+/** Action is one complete action tag. */
+export interface PlxAction {
+  /** Tool is the tag's name in lower case: read, list, search, run or write. */
+  tool: string;
+  /** Attrs has all attributes, known or not, with names in lower case and entities in values decoded. */
+  attrs: Record<string, string> | null;
+  /**
+   * Body is verbatim, except that its own escaped closers are plain, and that a write has lost one leading newline. It may
+   * be invalid UTF-8.
+   */
+  body: string;
+}
+
+/** Problem is a code for something in a reply that was not as the grammar wants it. */
+export type Problem = "invented-result" | "too-many-actions" | "answer-dropped" | "unfinished-action" | "unknown-tag" | "extra-answer";
+
 /** PeerInfo describes a connected and paired browser. */
 export interface PeerInfo {
   id: string;

@@ -6,7 +6,10 @@ export const MaxFrameData = 256 << 10;
 export const MaxWholeData = 4 << 20;
 export const Path = "/link";
 
-/** Hello is the first message on a connection. */
+/**
+ * Hello is the first message on a connection. A browser that Plexus knows is
+ * answered with Challenge, any other with Pairing.
+ */
 export interface Hello {
   type: "hello";
   protocol: number;
@@ -16,11 +19,19 @@ export interface Hello {
   browser: string;
   /** "Chromium 156 on Linux" */
   label: string;
-  /** from an earlier Welcome, "" before pairing */
-  token: string;
+  /** made anew for each connection */
+  nonce: string;
+  /** it has a token from an earlier Welcome */
+  paired: boolean;
   capabilities: string[] | null;
   /** turns that the worker still holds */
   turns: TurnFact[] | null;
+}
+
+/** Proof answers Challenge, once its proof was found right. */
+export interface Proof {
+  type: "proof";
+  proof: string;
 }
 
 /** Pong answers Ping. */
@@ -114,6 +125,20 @@ export interface Recovered {
   type: "recovered";
   turn: string;
   text: string;
+}
+
+/**
+ * Challenge proves to a browser that it speaks with the Plexus that approved it,
+ * and asks the same of it. The token itself never crosses the link again: another
+ * program may have taken our port before us. A proof is the hex HMAC-SHA-256
+ * under the SHA-256 of the token of "ROLE PORT HELLO-NONCE CHALLENGE-NONCE",
+ * ROLE being "plexus" here and "browser" in Proof, PORT the one that the connection was made
+ * to, so that a proof cannot be passed on to a Plexus at another port.
+ */
+export interface Challenge {
+  type: "challenge";
+  nonce: string;
+  proof: string;
 }
 
 /**
@@ -352,9 +377,9 @@ export interface PageMessage {
   text: string;
 }
 
-export type ToDaemon = Hello | Pong | Response | SubmitProgress | StreamUpdate | TurnStatus | TabStatus | SiteNotice | Recovered;
+export type ToDaemon = Hello | Proof | Pong | Response | SubmitProgress | StreamUpdate | TurnStatus | TabStatus | SiteNotice | Recovered;
 
-export type ToWorker = Welcome | Pairing | Refused | Ping | OpenTab | EnsureProject | SendMessage | Proceed | ResumeFrames | AckFrames | StopTurn | EndTurn | LookPage | RecoverTurn | CloseTab;
+export type ToWorker = Challenge | Welcome | Pairing | Refused | Ping | OpenTab | EnsureProject | SendMessage | Proceed | ResumeFrames | AckFrames | StopTurn | EndTurn | LookPage | RecoverTurn | CloseTab;
 
 /** Result of each command, by its type. */
 export interface Results {
@@ -373,6 +398,7 @@ export interface Results {
 export type Command = Extract<ToWorker, { type: keyof Results }>;
 
 const shapes: Record<ToWorker["type"], Record<string, "string" | "number" | "boolean" | "string?">> = {
+  challenge: { nonce: "string", proof: "string" },
   welcome: { version: "string", token: "string?" },
   pairing: { code: "string" },
   refused: { code: "string", text: "string" },

@@ -73,8 +73,11 @@ export class Tab implements Clock {
     this.#port = null;
     this.#sleeps.clear(); // the page's own timers end these
     if (this.#held === null || this.#life.aborted) return;
-    // It fails when the extension itself was replaced: then a new script takes over with the next load.
-    void chrome.runtime.sendMessage({ type: "wake" }).catch(() => undefined);
+    try {
+      void chrome.runtime.sendMessage({ type: "wake" }).catch(() => undefined);
+    } catch {
+      // The extension itself was replaced: a new script takes over with the next load.
+    }
   }
 
   #tell(message: FromContent): boolean {

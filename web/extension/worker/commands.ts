@@ -1,6 +1,7 @@
 import type { Command, PageFacts, ResponseError, Results, SendResult, ToDaemon, ToWorker } from "../../protocol/link";
 import { asResponseError, Failure } from "../content/failure";
 import { fingerprint } from "../content/wait";
+import type { Order } from "./link";
 import type { Page } from "./page";
 import { fact, type Records, type TurnRecord } from "./records";
 import type { PageMessage, Tabs } from "./tabs";
@@ -26,7 +27,7 @@ export class Commands {
     this.#send = send;
   }
 
-  take(message: Exclude<ToWorker, { type: "welcome" | "pairing" | "refused" | "ping" }>): void {
+  take(message: Order): void {
     switch (message.type) {
       case "proceed":
         void this.#proceed(message.turn, message.id, message.go);

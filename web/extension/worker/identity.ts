@@ -48,3 +48,27 @@ export async function readPorts(): Promise<number[]> {
   }
   return defaultPorts;
 }
+
+const encoder = new TextEncoder();
+
+function hex(bytes: ArrayBuffer): string {
+  return Array.from(new Uint8Array(bytes), (b) => b.toString(16).padStart(2, "0")).join("");
+}
+
+/** What a side that knows the token says to the nonces of a connection to port; see Challenge of the protocol. */
+export async function proof(token: string, role: "plexus" | "browser", port: number, hello: string, challenge: string): Promise<string> {
+  const key = await crypto.subtle.digest("SHA-256", encoder.encode(token));
+  const mac = await crypto.subtle.importKey("raw", key, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+  return hex(await crypto.subtle.sign("HMAC", mac, encoder.encode(`${role} ${port} ${hello} ${challenge}`)));
+}
+
+/** A refusal that holds until a person asks to try again, also when the worker is started anew. */
+export async function readRefusal(): Promise<string> {
+  const { refusal } = await chrome.storage.session.get("refusal");
+  return typeof refusal === "string" ? refusal : "";
+}
+
+export async function saveRefusal(text: string): Promise<void> {
+  if (text === "") await chrome.storage.session.remove("refusal");
+  else await chrome.storage.session.set({ refusal: text });
+}

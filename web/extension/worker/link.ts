@@ -1,7 +1,7 @@
 import { parseToWorker, Path, Protocol, type Hello, type ToDaemon, type ToWorker, type TurnFact } from "../../protocol/link";
 import { debug, debugging } from "../debug";
 import type { PopupState } from "../messages";
-import { readIdentity, readPorts, saveToken } from "./identity";
+import { proof, readIdentity, readPorts, readRefusal, saveRefusal, saveToken, type Identity } from "./identity";
 
 /** Pauses before the next try, in milliseconds; the last one stays. */
 const pauses = [1000, 1000, 1000, 3000, 5000];
@@ -11,11 +11,23 @@ const silence = 25_000;
 const opening = 3000;
 const maxUnsent = 32 << 20;
 
+/** What the daemon says once the greeting is over. */
+export type Order = Exclude<ToWorker, { type: "challenge" | "welcome" | "pairing" | "refused" | "ping" }>;
+
+/** What a connection was greeted with. */
+interface Greeting {
+  identity: Identity;
+  nonce: string;
+  port: number;
+  /** Plexus has shown that it knows our token, or we have none to ask for. */
+  trusted: boolean;
+}
+
 export interface LinkEvents {
   /** What the worker holds of turns, for the hello. */
   turns(): Promise<TurnFact[]>;
   /** A message of the daemon, once it is paired. */
-  message(message: Exclude<ToWorker, { type: "welcome" | "pairing" | "refused" | "ping" }>): void;
+  message(message: Order): void;
   /** The state that the popup shows has changed. */
   changed(): void;
 }
@@ -27,6 +39,9 @@ export interface LinkEvents {
 export class Link {
   readonly #events: LinkEvents;
   #socket: WebSocket | null = null;
+  #greeting: Greeting | null = null;
+  /** A person asked to pair anew, so the token we have counts for nothing. */
+  #afresh = false;
   #trying = false;
   #tries = 0;
   #retry: ReturnType<typeof setTimeout> | undefined;
@@ -69,15 +84,19 @@ export class Link {
     return true;
   }
 
-  /** Connects if there is no connection. A refusal that a person gave or that an update must solve waits for `again`. */
-  async ensure(again = false): Promise<void> {
+  /** Connects if there is no connection. A person's no stands until a person asks to try again. */
+  async ensure(): Promise<void> {
     if (this.#trying || this.#socket !== null) return;
-    if (this.#state.link === "refused" && !again) return;
     clearTimeout(this.#retry);
     this.#trying = true;
     try {
-      const socket = await this.#find();
-      if (socket !== null) await this.#greet(socket);
+      const refusal = await readRefusal();
+      if (refusal !== "") {
+        this.#set({ link: "refused", text: refusal });
+        return;
+      }
+      const found = await this.#find();
+      if (found !== null) await this.#greet(found.socket, found.port);
     } catch (error) {
       if (debugging) debug("connect", error);
     } finally {
@@ -87,10 +106,12 @@ export class Link {
   }
 
   /** Tries again after a person asked for it. */
-  retry(): void {
+  async retry(): Promise<void> {
     this.#tries = 0;
+    this.#afresh = this.#state.link === "refused";
+    await saveRefusal("");
     if (this.#state.link === "refused") this.#set({ link: "connecting", text: "" });
-    void this.ensure(true);
+    await this.ensure();
   }
 
   #later(): void {
@@ -101,21 +122,22 @@ export class Link {
   }
 
   /** Opens a connection to the first port that takes one. */
-  async #find(): Promise<WebSocket | null> {
+  async #find(): Promise<{ socket: WebSocket; port: number } | null> {
     for (const port of await readPorts()) {
       const socket = await open(`ws://localhost:${port}${Path}`);
-      if (socket !== null) {
-        this.#set({ port });
-        return socket;
-      }
+      if (socket !== null) return { socket, port };
     }
     return null;
   }
 
-  async #greet(socket: WebSocket): Promise<void> {
+  async #greet(socket: WebSocket, port: number): Promise<void> {
     const [identity, turns] = await Promise.all([readIdentity(), this.#events.turns()]);
     if (socket.readyState !== WebSocket.OPEN) return;
+    const paired = identity.token !== "" && !this.#afresh;
+    const greeting = { identity, nonce: crypto.randomUUID(), port, trusted: !paired };
     this.#socket = socket;
+    this.#greeting = greeting;
+    this.#set({ port });
     socket.addEventListener("message", (event: MessageEvent<unknown>) => this.#receive(socket, event.data));
     socket.addEventListener("close", () => this.#closed(socket));
     this.#alive();
@@ -125,7 +147,8 @@ export class Link {
       version: chrome.runtime.getManifest().version,
       browser: identity.browser,
       label: identity.label,
-      token: identity.token,
+      nonce: greeting.nonce,
+      paired,
       capabilities: ["chat"],
       turns,
     };
@@ -165,6 +188,9 @@ export class Link {
     if (message === undefined) return; // of a newer Plexus
     if (debugging && message.type !== "ping") debug("from plexus", message);
     switch (message.type) {
+      case "challenge":
+        void this.#prove(socket, message.nonce, message.proof);
+        return;
       case "ping":
         socket.send(JSON.stringify({ type: "pong", n: message.n } satisfies ToDaemon));
         return;
@@ -176,24 +202,58 @@ export class Link {
         this.#refused(message.code, message.text);
         return;
       case "welcome":
+        // Who has neither our token nor a new one for us is not the Plexus that a person approved.
+        if (this.#greeting?.trusted !== true && message.token === undefined) {
+          this.#impostor(socket);
+          return;
+        }
         this.#tries = 0;
+        this.#afresh = false;
         if (message.token !== undefined) void saveToken(message.token);
         this.#set({ link: "connected", code: "", text: "", plexus: message.version });
         return;
       default:
-        this.#events.message(message);
+        if (this.connected) this.#events.message(message);
     }
   }
 
-  /** Some refusals are over by themselves; a person's no and another version are not. */
+  /** Answers a challenge, if its sender knows the token itself. */
+  async #prove(socket: WebSocket, nonce: string, theirs: string): Promise<void> {
+    const greeting = this.#greeting;
+    if (greeting === null || socket !== this.#socket) return;
+    const { identity, port, nonce: ours } = greeting;
+    const [right, answer] = await Promise.all([
+      proof(identity.token, "plexus", port, ours, nonce),
+      proof(identity.token, "browser", port, ours, nonce),
+    ]);
+    if (socket !== this.#socket) return;
+    if (theirs !== right) {
+      this.#impostor(socket);
+      return;
+    }
+    greeting.trusted = true;
+    socket.send(JSON.stringify({ type: "proof", proof: answer } satisfies ToDaemon));
+  }
+
+  #impostor(socket: WebSocket): void {
+    socket.close(4003, "no proof");
+    const text = `What answers on port ${this.#state.port} is not the Plexus that you approved. If you have set Plexus up anew, try again to pair.`;
+    this.#refused("impostor", text);
+  }
+
+  /** Some refusals are over by themselves; a person's no is not. */
   #refused(code: string, text: string): void {
     this.#socket?.close();
     this.#socket = null;
     clearTimeout(this.#watchdog);
-    const lasting = code === "denied" || code === "protocol" || code === "bad-hello";
-    this.#set({ link: lasting ? "refused" : "connecting", code: "", text, plexus: "" });
-    if (lasting) return;
-    this.#tries = pauses.length; // others wait, or the same browser is connected elsewhere: no hurry
+    if (code === "denied" || code === "impostor") {
+      void saveRefusal(text);
+      this.#set({ link: "refused", code: "", text, plexus: "" });
+      return;
+    }
+    // Another version is updated, others are answered, or the same browser is connected elsewhere: no hurry.
+    this.#set({ link: "connecting", code: "", text, plexus: "" });
+    this.#tries = pauses.length;
     this.#later();
   }
 }

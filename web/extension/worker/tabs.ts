@@ -72,8 +72,17 @@ export class Tabs {
       }
       live.attaching = null;
       if (page !== null) this.#arrived(tab, live, page);
+      else void this.#silent(tab, live);
       return page;
     });
+  }
+
+  /** A tab that is at the site and has no script of ours for so long has no living document. */
+  async #silent(tab: number, live: Live): Promise<void> {
+    const now = await chrome.tabs.get(tab).catch(() => null);
+    if (now === null || now.discarded || siteOf(now.url ?? "") === null || live.page !== null) return;
+    this.#status(tab, live, "crashed", now.url ?? "");
+    this.#loseTurns(live.thread);
   }
 
   #arrived(tab: number, live: Live, page: Page): void {

@@ -1,9 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
-	"slices"
+	"strings"
 )
 
 // apiTypes lists what the HTTP API returns, by package; types that these refer to
@@ -19,61 +20,73 @@ var apiTypes = []struct {
 	{"link", []string{"PeerInfo", "PairingInfo"}},
 }
 
-// writeAPI makes api.ts. A type name that two packages share would be one too many, and is an error.
+// writeAPI makes api.ts. Of two types with one name, the later is called by its package's name as well.
 func writeAPI(root string) (string, error) {
-	w := &apiWriter{root: root, sources: map[string]*source{}, seen: map[string]string{}}
+	w := &apiWriter{root: root, sources: map[string]*source{}, names: map[goType]string{}, taken: map[string]bool{}, written: map[goType]bool{}}
 	for _, group := range apiTypes {
 		for _, name := range group.types {
-			if err := w.add(group.pkg, name); err != nil {
+			if err := w.add(goType{group.pkg, name}); err != nil {
 				return "", err
 			}
 		}
 	}
-	return header + "\n" + w.text, nil
+	return header + "\n" + w.text.String(), nil
 }
+
+type goType struct{ pkg, name string }
 
 type apiWriter struct {
 	root    string
 	sources map[string]*source
-	seen    map[string]string // package by type name
-	text    string
+	names   map[goType]string // in TypeScript
+	taken   map[string]bool
+	written map[goType]bool
+	text    strings.Builder
 }
 
-func (a *apiWriter) add(pkg, name string) error {
-	if from, ok := a.seen[name]; ok {
-		if from != pkg {
-			return fmt.Errorf("both %s and %s have a type %s", from, pkg, name)
-		}
+// name gives a type its name in TypeScript.
+func (a *apiWriter) name(t goType) string {
+	if name, ok := a.names[t]; ok {
+		return name
+	}
+	name := t.name
+	if a.taken[name] {
+		name = strings.ToUpper(t.pkg[:1]) + t.pkg[1:] + name
+	}
+	a.names[t], a.taken[name] = name, true
+	return name
+}
+
+// add writes a type and all that it refers to. A listed type that the module does not have is left out.
+func (a *apiWriter) add(t goType) error {
+	if a.written[t] {
 		return nil
 	}
-	src, err := a.source(pkg)
+	src, err := a.source(t.pkg)
 	if err != nil {
 		return err
 	}
-	def, ok := src.byName[name]
+	def, ok := src.byName[t.name]
 	if !ok {
 		return nil
 	}
-	a.seen[name] = pkg
-	var needs [][2]string
-	w := &writer{src: src, need: func(p, n string) {
-		if p == "" {
-			p = pkg
-		}
-		if !slices.Contains(needs, [2]string{p, n}) {
-			needs = append(needs, [2]string{p, n})
-		}
+	def.name, a.written[t] = a.name(t), true
+	var needs []goType
+	w := &writer{src: src, need: func(pkg, name string) string {
+		n := goType{cmp.Or(pkg, t.pkg), name}
+		needs = append(needs, n)
+		return a.name(n)
 	}}
 	if err := w.declare(def); err != nil {
-		return fmt.Errorf("%s: %w", pkg, err)
+		return fmt.Errorf("%s: %w", t.pkg, err)
 	}
-	a.text += w.b.String()
+	a.text.WriteString(w.b.String())
 	for _, n := range needs {
-		if err := a.add(n[0], n[1]); err != nil {
+		if err := a.add(n); err != nil {
 			return err
 		}
-		if a.seen[n[1]] == "" {
-			return fmt.Errorf("%s.%s refers to %s.%s, which is not there", pkg, name, n[0], n[1])
+		if !a.written[n] {
+			return fmt.Errorf("%s.%s refers to %s.%s, which is not there", t.pkg, t.name, n.pkg, n.name)
 		}
 	}
 	return nil

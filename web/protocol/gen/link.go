@@ -18,10 +18,11 @@ func writeLink(src *source) (string, error) {
 	messages := map[string][]typeDef{} // by the side that reads them
 	var order []typeDef
 	var wanted []string
-	w := &writer{src: src, need: func(pkg, name string) {
+	w := &writer{src: src, need: func(pkg, name string) string {
 		if pkg == "" {
 			wanted = append(wanted, name)
 		}
+		return name
 	}}
 	for _, t := range src.types {
 		if len(t.fields) > 0 && t.fields[0].to != "" {

@@ -23,7 +23,8 @@ type source struct {
 }
 
 type typeDef struct {
-	name   string
+	name   string // in TypeScript
+	goName string
 	doc    string
 	expr   ast.Expr
 	fields []field // of a struct
@@ -88,7 +89,7 @@ func (s *source) addTypes(gen *ast.GenDecl) {
 		if doc == nil {
 			doc = gen.Doc
 		}
-		def := typeDef{name: t.Name.Name, doc: doc.Text(), expr: t.Type}
+		def := typeDef{name: t.Name.Name, goName: t.Name.Name, doc: doc.Text(), expr: t.Type}
 		if st, ok := t.Type.(*ast.StructType); ok {
 			def.fields = fieldsOf(st)
 		}
