@@ -1,6 +1,11 @@
 package e2e
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -33,14 +38,21 @@ func TestKilledWhileActing(t *testing.T) {
 steps:
   - reply: |
       {plx:run}echo first >> trace{/plx:run}
-      {plx:run}echo second >> trace; exec sleep 20{/plx:run}
+      {plx:run}echo second >> trace; sleep 20; echo late >> trace{/plx:run}
       {plx:run}echo third >> trace{/plx:run}
   - expect: ['n="1" tool="run" status="ok"', 'n="2" tool="run" status="interrupted"', 'n="3" tool="run" status="dropped"']
     reply: '{plx:done}went on{/plx:done}'
 `), "go")
 	h.eventually("the second command runs", func() bool { return len(h.trace()) == 2 })
+	before := h.processes()
+	if len(before) == 0 {
+		t.Fatal("no process of the command is found")
+	}
 	h.kill()
 	h.start()
+	if left := h.processes(); len(left) > 0 {
+		t.Errorf("processes of the killed daemon's command still run: %v", left)
+	}
 	h.inState(th.ID, store.TurnAnswered)
 	if got := h.trace(); !slices.Equal(got, []string{"first", "second"}) {
 		t.Errorf("trace %q: each command at most once, none after the crash", got)
@@ -128,4 +140,22 @@ func TestKilledWithQueue(t *testing.T) {
 		turns := h.turns(th.ID)
 		return len(turns) == 3 && !slices.ContainsFunc(turns, func(t store.Turn) bool { return t.State != store.TurnAnswered })
 	})
+}
+
+// processes are those that commands of this home started, by the mark in their environment.
+func (h *home) processes() []string {
+	h.t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	sum := sha256.Sum256([]byte(h.dir))
+	var found []string
+	for _, path := range all {
+		env, err := os.ReadFile(path)
+		if err == nil && bytes.Contains(env, fmt.Appendf(nil, "PLEXUS_CALL=%x.", sum[:8])) {
+			found = append(found, path)
+		}
+	}
+	return found
 }

@@ -5,6 +5,8 @@ package daemon
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -116,6 +118,7 @@ func (d *Daemon) build(ctx context.Context) error {
 		Shell:      settings.Text(ctx, config.KeyShell),
 		Timeout:    settings.Duration(ctx, config.KeyTimeout),
 		MaxTimeout: settings.Duration(ctx, config.KeyMaxTimeout),
+		Mark:       mark(d.cfg.Paths.Home),
 		Log:        d.cfg.Log,
 	})
 	g := gate.New(d.store, d.cfg.Log)
@@ -139,6 +142,12 @@ func (d *Daemon) build(ctx context.Context) error {
 		Secrets: secrets, Tokens: tokens, Port: d.state.Port, Version: d.cfg.Version, Models: m.list, Doctor: doc.checks,
 		Shutdown: d.Stop, Log: d.cfg.Log})
 	return nil
+}
+
+// mark is by what the processes of commands are known, also after this process was killed.
+func mark(home string) string {
+	sum := sha256.Sum256([]byte(home))
+	return hex.EncodeToString(sum[:8])
 }
 
 // listen takes the first free port on the loopback.
@@ -180,6 +189,9 @@ func (d *Daemon) Run(ctx context.Context) error {
 	go func() { served <- d.server.Serve(ctx, d.ln, drainBudget) }()
 	tidied := make(chan struct{})
 	go func() { defer close(tidied); d.tidy(ctx) }()
+	if n := d.runner.EndLeftovers(); n > 0 {
+		d.cfg.Log.Warn("ended processes that an earlier Plexus had left running", slog.Int("count", n))
+	}
 	err := d.abandon(ctx)
 	if err == nil {
 		err = d.loop.Start(ctx)

@@ -30,6 +30,7 @@ type Options struct {
 	MaxTimeout time.Duration // longest that a command may ask for; 1 h
 	SpoolBytes int64         // kept of one command's output on disk; 64 MiB, what is beyond is only counted
 	Grace      time.Duration // between asking a tree to end and killing it; 2 s
+	Mark       string        // in the environment of all that is started, the same for each Runner of one home; a random one
 	Log        *slog.Logger  // nil discards
 }
 
@@ -70,7 +71,7 @@ func New(o Options) *Runner {
 		o.Env = os.Environ()
 	}
 	return &Runner{
-		opts: o, shell: chooseShell(o.Shell, o.Env), env: safeEnv(o.Env), token: rand.Text(),
+		opts: o, shell: chooseShell(o.Shell, o.Env), env: safeEnv(o.Env), token: cmp.Or(o.Mark, rand.Text()),
 		log: o.Log, stop: make(chan struct{}), left: map[*job]struct{}{},
 	}
 }
@@ -145,10 +146,24 @@ func (r *Runner) endLeft() {
 	}
 	group.Wait()
 	clear(r.left)
-	if t := strays(r.token); t != nil {
-		if n := len(t.members()); n > 0 {
-			r.log.Info("ending processes that had left their command's group", slog.Int("count", n))
-			end(t, nil, r.opts.Grace)
-		}
+	if n := r.endStrays(); n > 0 {
+		r.log.Info("ended processes that had left their command's group", slog.Int("count", n))
 	}
+}
+
+// EndLeftovers ends what a Runner with the same Mark left running when its process was killed, and returns how many
+// processes that were. Call it before the first command, and only when no other Runner with this Mark can be alive. Where
+// marks cannot be looked for it does nothing.
+func (r *Runner) EndLeftovers() int { return r.endStrays() }
+
+func (r *Runner) endStrays() int {
+	t := strays(r.token)
+	if t == nil {
+		return 0
+	}
+	n := len(t.members())
+	if n > 0 {
+		end(t, nil, r.opts.Grace)
+	}
+	return n
 }
