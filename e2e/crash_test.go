@@ -21,7 +21,11 @@ func TestKilledWhileStreaming(t *testing.T) {
 	h := newHome(t)
 	model := h.scenario("steps:\n  - reply: '{plx:done}half an answer{/plx:done}'\n    fault: freeze\n")
 	th := h.thread(model, "go")
-	h.inState(th.ID, store.TurnStreaming)
+	for range 2 { // what the first crash cut short must not pass for a whole reply at the second
+		h.eventually("half of the reply has come", func() bool { return strings.Contains(h.live(th.ID), "half") })
+		h.kill()
+		h.start()
+	}
 	h.kill()
 	h.write(strings.TrimPrefix(model, "scripted:"), "steps:\n  - reply: '{plx:done}whole{/plx:done}'\n")
 	h.start()
@@ -158,4 +162,16 @@ func (h *home) processes() []string {
 		}
 	}
 	return found
+}
+
+// live is what has come of the reply that streams.
+func (h *home) live(thread string) string {
+	h.t.Helper()
+	var now struct{ Live []store.Live }
+	h.get("/api/threads/"+thread+"/live", &now)
+	text := ""
+	for _, l := range now.Live {
+		text += l.Text
+	}
+	return text
 }

@@ -185,17 +185,15 @@ func (d *Daemon) Stop() {
 func (d *Daemon) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	// What an earlier process left is settled before anybody is answered, so that it cannot be taken for something new.
+	if err := d.settle(ctx); err != nil {
+		return errors.Join(err, d.Close(ctx))
+	}
 	served := make(chan error, 1)
 	go func() { served <- d.server.Serve(ctx, d.ln, drainBudget) }()
 	tidied := make(chan struct{})
 	go func() { defer close(tidied); d.tidy(ctx) }()
-	if n := d.runner.EndLeftovers(); n > 0 {
-		d.cfg.Log.Warn("ended processes that an earlier Plexus had left running", slog.Int("count", n))
-	}
-	err := d.abandon(ctx)
-	if err == nil {
-		err = d.loop.Start(ctx)
-	}
+	err := d.loop.Start(ctx)
 	if err == nil {
 		err = config.WriteState(d.cfg.Paths, d.state)
 	}
@@ -214,6 +212,14 @@ func (d *Daemon) Run(ctx context.Context) error {
 	cancel()
 	<-tidied
 	return errors.Join(err, <-served, d.Close(end))
+}
+
+// settle ends what a killed daemon left: processes of its commands, and calls that nobody will take up.
+func (d *Daemon) settle(ctx context.Context) error {
+	if n := d.runner.EndLeftovers(); n > 0 {
+		d.cfg.Log.Warn("ended processes that an earlier Plexus had left running", slog.Int("count", n))
+	}
+	return d.abandon(ctx)
 }
 
 // abandon settles calls that an earlier process left behind and that no turn in flight will take up.

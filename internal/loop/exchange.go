@@ -121,12 +121,14 @@ func (t *turn) settle(ctx context.Context, o *observer, s settlement) (store.Mes
 	if s.got.Text == "" {
 		s.got.Text = o.stream.text()
 	}
-	reply, err := t.l.cfg.Store.FinishReply(keep, s.reply.ID, store.MessageEnd{Text: s.got.Text, Model: s.got.Model, Recovered: s.got.Recovered})
-	if err != nil {
-		return store.Message{}, errors.Join(s.err, fmt.Errorf("record the reply: %w", err))
-	}
+	end := store.MessageEnd{Text: s.got.Text, Model: s.got.Model, Recovered: s.got.Recovered}
 	if s.err != nil {
+		t.cut = &cutReply{id: s.reply.ID, end: end}
 		return store.Message{}, s.err
+	}
+	reply, err := t.l.cfg.Store.FinishReply(keep, s.reply.ID, end)
+	if err != nil {
+		return store.Message{}, fmt.Errorf("record the reply: %w", err)
 	}
 	if err := o.arrived(); err != nil {
 		return store.Message{}, err

@@ -433,6 +433,11 @@ func TestStop(t *testing.T) {
 			if err != nil || got.State != store.TurnStopped {
 				t.Errorf("after Stop the turn is %s (%s), %v", got.State, got.Reason, err)
 			}
+			for _, m := range r.sent(th.ID, store.MessageReply) {
+				if !m.Final || m.Text == "" {
+					t.Errorf("what came of the reply is not kept: %+v", m)
+				}
+			}
 			if open, err := r.store.Approvals(t.Context(), "pending"); err != nil || len(open) != 0 {
 				t.Errorf("questions stay open: %+v, %v", open, err)
 			}

@@ -34,21 +34,19 @@ func (t *turn) resume(ctx context.Context) (answer, error) {
 	return t.resumeReply(ctx, last)
 }
 
-// discardPartial closes a reply that was streaming: its message is recovered whole or sent again.
+// discardPartial takes back a reply that was streaming: its message is recovered whole or sent again.
 func (t *turn) discardPartial(ctx context.Context, messages []store.Message) ([]store.Message, error) {
-	for len(messages) > 0 {
-		last := messages[len(messages)-1]
-		if last.Kind != store.MessageReply || (last.Final && last.Text != "") {
-			break
-		}
-		if !last.Final {
-			if _, err := t.l.cfg.Store.FinishReply(ctx, last.ID, store.MessageEnd{}); err != nil {
-				return nil, fmt.Errorf("close the unfinished reply: %w", err)
-			}
-		}
-		messages = messages[:len(messages)-1]
+	if len(messages) == 0 {
+		return nil, nil
 	}
-	return messages, nil
+	last := messages[len(messages)-1]
+	if last.Kind != store.MessageReply || last.Final {
+		return messages, nil
+	}
+	if err := t.l.cfg.Store.DiscardReply(ctx, last.ID); err != nil {
+		return nil, fmt.Errorf("discard the unfinished reply: %w", err)
+	}
+	return messages[:len(messages)-1], nil
 }
 
 // resumeReply goes on from a complete reply whose actions may have begun.

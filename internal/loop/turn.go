@@ -32,6 +32,14 @@ type turn struct {
 	folder store.Folder
 	model  Model
 	log    *slog.Logger
+	cut    *cutReply // the reply that the turn's end cut short, if one was on its way
+}
+
+// cutReply is as much of a reply as came. It becomes final only after the turn has: a process that died in between would
+// leave a reply that looks complete, and the next one would act on it.
+type cutReply struct {
+	id  string
+	end store.MessageEnd
 }
 
 // run takes a turn to its end. It returns whether the thread's queue should go
@@ -203,6 +211,11 @@ func (t *turn) end(ctx context.Context, ans answer, err error) (bool, error) {
 	}
 	if _, err := t.l.cfg.Store.MoveTurn(ctx, t.turn.ID, move); err != nil {
 		return false, fmt.Errorf("end the turn as %s: %w", move.To, err)
+	}
+	if t.cut != nil {
+		if _, err := t.l.cfg.Store.FinishReply(ctx, t.cut.id, t.cut.end); err != nil {
+			return false, fmt.Errorf("record the reply as far as it came: %w", err)
+		}
 	}
 	if !goOn {
 		t.tellHeld(ctx)

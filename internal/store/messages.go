@@ -183,6 +183,22 @@ func (s *Store) FinishReply(ctx context.Context, id string, end MessageEnd) (Mes
 	return out, err
 }
 
+// DiscardReply takes back a reply that is not final: its message will be answered
+// again. ErrConflict for anything else.
+func (s *Store) DiscardReply(ctx context.Context, id string) error {
+	return s.write(ctx, "discard reply", id, func(t *tx) error {
+		if _, err := t.exec(`DELETE FROM message_chunks WHERE message =
+			(SELECT n FROM messages WHERE id = ? AND kind = 'reply' AND final = 0)`, id); err != nil {
+			return err
+		}
+		n, err := t.exec("DELETE FROM messages WHERE id = ? AND kind = 'reply' AND final = 0", id)
+		if err != nil || n > 0 {
+			return err
+		}
+		return t.notStreaming(id)
+	})
+}
+
 const chatColumns = "id, thread, site, provider, url, project, browser, current, created"
 
 func scanChat(row scanner) (Chat, error) {

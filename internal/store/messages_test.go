@@ -47,6 +47,23 @@ func TestReplyStreams(t *testing.T) {
 	}
 }
 
+func TestDiscardReply(t *testing.T) {
+	s := open(t)
+	ctx := t.Context()
+	th := newThread(t, s)
+	u := must(s.EnqueueTurn(ctx, th.ID, "task"))
+	cut := must(s.AddMessage(ctx, Message{Thread: th.ID, Turn: u.ID, Round: 1, Kind: MessageReply}))
+	wantIs(t, s.AppendReply(ctx, cut.ID, "half"), nil)
+	wantIs(t, s.DiscardReply(ctx, cut.ID), nil)
+	wantIs(t, s.DiscardReply(ctx, cut.ID), ErrNotFound)
+	if all := must(s.TurnMessages(ctx, u.ID)); len(all) != 0 {
+		t.Errorf("it is still there: %+v", all)
+	}
+	whole := must(s.AddMessage(ctx, Message{Thread: th.ID, Turn: u.ID, Round: 1, Kind: MessageReply, Text: "whole"}))
+	must(s.FinishReply(ctx, whole.ID, MessageEnd{}))
+	wantIs(t, s.DiscardReply(ctx, whole.ID), ErrConflict)
+}
+
 func TestFinishReplyReplaces(t *testing.T) {
 	s := open(t)
 	ctx := t.Context()
