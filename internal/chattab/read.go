@@ -274,11 +274,12 @@ func (s *session) watchPage(ctx context.Context, end time.Time, otherwise *loop.
 	return s.orFault(otherwise)
 }
 
-// shown returns the reply that the page shows below our message, "" while there is none or the model is at work.
+// shown returns the reply that the page shows below our message, "" while there is none, the model is at work, or the site
+// complains: beside an error card stands what came before the error, which is no reply.
 func (s *session) shown(ctx context.Context) string {
 	var facts link.PageFacts
 	err := s.command(ctx, s.m.timing.command, link.LookPage{Thread: s.req.Thread.ID, Tab: s.tab}, &facts)
-	if err != nil || facts.Generating {
+	if err != nil || facts.Generating || facts.Notice != nil {
 		return ""
 	}
 	var parts []string

@@ -261,6 +261,15 @@ func TestReading(t *testing.T) {
 			b.w.model.timing.trouble = 20 * time.Millisecond
 			b.on("proceed", then(first, func(b *browser, m message) { b.data("data: [DONE]\n\n"); b.page.Composer = "ready" }))
 		}},
+		{name: "an error in mid-reply, and the page shows what came before it", code: loop.FaultSiteError, set: func(b *browser) {
+			b.w.model.timing.trouble, b.w.model.timing.watch = 20*time.Millisecond, time.Millisecond
+			b.on("proceed", then(first, func(b *browser, m message) {
+				b.page.Messages = []link.PageMessage{{ID: messageID, Role: "user", Text: m.Text}, {Role: "assistant", Text: "{plx:done}one two"}}
+				b.page.Notice = &link.SiteNotice{Type: "notice", Code: "site-error", Text: "Something went wrong"}
+				notice(b, "site-error", "")
+			}))
+			b.on("recover_turn", func(b *browser, m message) { b.respond(m, link.RecoverResult{Found: true}) })
+		}},
 		{name: "silence", code: loop.FaultSilent, set: func(b *browser) {
 			b.w.model.timing.silence, b.w.model.timing.trouble = 50*time.Millisecond, 20*time.Millisecond
 			b.on("proceed", first)

@@ -2,12 +2,15 @@ package chattab
 
 import (
 	"context"
+	"crypto/hmac"
 	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -149,18 +152,43 @@ func (b *browser) connect() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.conn = conn
-	hello := link.Hello{Type: "hello", Protocol: link.Protocol, Version: "1.0", Browser: "browser-1", Label: "Test browser", Token: token}
+	hello := link.Hello{Type: "hello", Protocol: link.Protocol, Version: "1.0", Browser: "browser-1", Label: "Test browser", Nonce: nonce, Paired: true}
 	if b.fact != nil {
 		f := *b.fact
 		f.LastN = b.lastN
 		hello.Turns = append(hello.Turns, f)
 	}
 	b.write(hello)
+	b.prove(conn)
 	_, welcome, err := conn.Read(ctx)
 	if err != nil || !strings.Contains(string(welcome), `"welcome"`) {
 		b.t.Fatalf("greeting: %s %v", welcome, err)
 	}
 	go b.serve(conn)
+}
+
+// nonce is the browser's part of a greeting.
+const nonce = "a-nonce-of-a-test"
+
+// prove answers the daemon's challenge as the extension does.
+func (b *browser) prove(conn *websocket.Conn) {
+	b.t.Helper()
+	_, data, err := conn.Read(b.t.Context())
+	if err != nil {
+		b.t.Fatalf("greeting: %v", err)
+	}
+	var c link.Challenge
+	if err := json.Unmarshal(data, &c); err != nil || c.Nonce == "" {
+		b.t.Fatalf("greeting: %s %v", data, err)
+	}
+	port, err := url.Parse(b.w.url)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	key := sha256.Sum256([]byte(token))
+	mac := hmac.New(sha256.New, key[:])
+	fmt.Fprintf(mac, "browser %s %s %s", port.Port(), nonce, c.Nonce)
+	b.write(link.Proof{Type: "proof", Proof: hex.EncodeToString(mac.Sum(nil))})
 }
 
 func (b *browser) serve(conn *websocket.Conn) {
