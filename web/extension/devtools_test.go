@@ -4,11 +4,14 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/coder/websocket"
 )
@@ -29,14 +32,22 @@ type target struct {
 	Title string `json:"title"`
 }
 
-// attach connects to the browser of a profile, which has written its port there by now.
+// attach connects to the browser of a profile, as soon as it has written its port there.
 func attach(t *testing.T, ctx context.Context, profile string) *devtools {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(profile, "DevToolsActivePort"))
-	if err != nil {
-		t.Fatal(err)
+	port, path := "", ""
+	for path == "" {
+		data, err := os.ReadFile(filepath.Join(profile, "DevToolsActivePort"))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+		port, path, _ = strings.Cut(strings.TrimSpace(string(data)), "\n")
+		select {
+		case <-ctx.Done():
+			t.Fatal("the browser wrote no port")
+		case <-time.After(10 * time.Millisecond): // the file is the only sign
+		}
 	}
-	port, path, _ := strings.Cut(strings.TrimSpace(string(data)), "\n")
 	conn, _, err := websocket.Dial(ctx, "ws://127.0.0.1:"+port+path, nil)
 	if err != nil {
 		t.Fatal(err)

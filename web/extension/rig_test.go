@@ -100,13 +100,14 @@ func start(t *testing.T, cfg practice.Config) *rig {
 // boot runs everything.
 func boot(t *testing.T, cfg practice.Config) *rig {
 	t.Helper()
+	t.Parallel()
 	if _, err := chromium.Find(); errors.Is(err, chromium.ErrMissing) {
 		if os.Getenv("CI") != "" {
 			t.Fatal(err)
 		}
 		t.Skip(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 40*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 90*time.Second)
 	t.Cleanup(cancel)
 	if cfg.Scenario == nil {
 		cfg.Scenario = builtin(t, "modes")

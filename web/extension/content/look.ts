@@ -16,10 +16,7 @@ export function look(site: Site, draft: EditorText): PageFacts {
     composer: site.composerState(document),
     draft: shown.slice(0, maxDraft),
     generating: site.stopButton(document) !== null,
-    messages: site
-      .messages(document)
-      .slice(-maxMessages)
-      .map((m) => ({ id: m.id, role: m.role, text: m.text.slice(0, maxText) })),
+    messages: site.messages(document, maxMessages).map((m) => ({ id: m.id, role: m.role, text: m.text.slice(0, maxText) })),
   };
   const notice = site.notices(document)[0];
   if (notice !== undefined) facts.notice = { type: "notice", turn: "", tab: 0, ...notice };

@@ -3,7 +3,7 @@ import type { Project, Site } from "../sites/site";
 import { Failure } from "./failure";
 import { until, type Clock } from "./wait";
 
-const limits = { list: 8000, form: 5000, made: 15_000 };
+const limits = { list: 4000, form: 5000, made: 15_000 };
 
 /**
  * Finds the project with this id, else the one with this name, in the site's own list; else makes one by the site's own

@@ -18,6 +18,8 @@ export class Updates {
   #held: Update[] = [];
   #size = 0;
   #underWay = false;
+  /** Streams whose pieces may be joined. */
+  readonly #fetches = new Set<string>();
   readonly #send: (update: Update) => boolean;
 
   /** send returns false when nobody takes updates now; they are held then, and sent when they are asked for. */
@@ -42,8 +44,6 @@ export class Updates {
     if (!this.#underWay) this.#flush();
   }
 
-  readonly #fetches = new Set<string>();
-
   /** The batch under way was taken. */
   taken(): void {
     this.#underWay = false;
@@ -51,16 +51,24 @@ export class Updates {
   }
 
   #flush(): void {
-    for (const { stream, event, source, url, status, data } of this.#waiting) {
+    for (const update of this.#number()) {
+      if (this.#send(update)) this.#underWay = true;
+    }
+  }
+
+  /** Makes updates of what waits, and holds them. */
+  #number(): Update[] {
+    const updates = this.#waiting.map(({ stream, event, source, url, status, data }) => {
       const update: Update = { turn: this.turn, n: this.#next++, stream, event };
       if (source !== undefined) update.source = source;
       if (url !== undefined) update.url = url;
       if (status !== undefined) update.status = status;
       if (data !== undefined) update.data = data;
-      this.#hold(update);
-      if (this.#send(update)) this.#underWay = true;
-    }
+      return update;
+    });
     this.#waiting = [];
+    for (const update of updates) this.#hold(update);
+    return updates;
   }
 
   #hold(update: Update): void {
@@ -81,7 +89,7 @@ export class Updates {
 
   /** Sends again what is held from a number on, and says which numbers that were. */
   resume(from: number): { first: number; last: number } {
-    this.#flush();
+    this.#number();
     const again = this.#held.filter((u) => u.n >= from);
     for (const update of again) this.#send(update);
     return { first: again[0]?.n ?? 0, last: again.at(-1)?.n ?? 0 };

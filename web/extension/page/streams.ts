@@ -92,6 +92,7 @@ export class Streams {
   #answered(response: Response, url: URL, send: boolean, report: (piece: Omit<Told, "stream">) => void): void {
     const streams = /^text\/event-stream\b/i.test(response.headers.get("content-type") ?? "");
     if (!streams && !send) return;
+    // Nobody has touched the body yet: this was the first to wait for the response.
     report({ event: "open", source: "fetch", url: url.origin + url.pathname, status: response.status });
     if (response.body === null || response.bodyUsed) {
       report({ event: "close" });

@@ -65,7 +65,8 @@ export interface Site {
   /** The buttons that remove what is attached to the message. */
   attachmentRemovers(doc: Document): HTMLElement[];
 
-  messages(doc: Document): ShownMessage[];
+  /** The messages shown, oldest first; the newest of them when a number is given. */
+  messages(doc: Document, newest?: number): ShownMessage[];
   /** What the site complains of now; of several things, the most serious. */
   notices(doc: Document): Notice[];
   /** What closes each dialog in which the site told a notice. A dialog that was not read away keeps the page from taking text. */

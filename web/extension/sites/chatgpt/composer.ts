@@ -9,24 +9,29 @@ const stopWords = /\bstop\b|停止|arrêter|detener|stoppen|остановить
 const notStop = /dictat|voice|read|record|speech/i;
 const removeWords = /^remove\b.*(attachment|file|pasted text)|^remove file\b/i;
 
+/** Whether a node is in a part of the page that is kept and not shown. What lies under an open dialog is not: aria-hidden says nothing. */
+function isKept(node: Element): boolean {
+  return node.closest("[hidden]") !== null;
+}
+
 /** The editor's node, null before the app has put it there. */
 export function editor(doc: Document): HTMLElement | null {
   const nodes = doc.querySelectorAll<HTMLElement>(`${box}[contenteditable="true"], .ProseMirror[contenteditable="true"][data-virtualkeyboard]`);
   for (const node of nodes) {
-    if (node.closest("[hidden], [aria-hidden='true']") === null) return node;
+    if (!isKept(node)) return node;
   }
   return null;
 }
 
 export function composerState(doc: Document): ComposerState {
   if (editor(doc) !== null) return "ready";
-  const placeholder = doc.querySelector<HTMLElement>(box);
-  if (placeholder === null) return "missing";
+  const placeholder = [...doc.querySelectorAll<HTMLElement>(box)].find((node) => !isKept(node));
+  if (placeholder === undefined) return "missing";
   return placeholder.getAttribute("contenteditable") === "false" ? "disabled" : "hydrating";
 }
 
 function composerForm(doc: Document): HTMLElement | null {
-  return editor(doc)?.closest("form") ?? doc.querySelector<HTMLElement>(form);
+  return editor(doc)?.closest("form") ?? [...doc.querySelectorAll<HTMLElement>(form)].find((f) => !isKept(f)) ?? null;
 }
 
 export function sendButton(doc: Document): HTMLButtonElement | null {

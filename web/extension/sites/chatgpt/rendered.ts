@@ -45,9 +45,7 @@ function write(node: Node): string {
     case "HR":
       return "\n\n---\n\n";
     case "BLOCKQUOTE":
-      return `\n\n${children(node)
-        .trim()
-        .replace(/^/gm, "> ")}\n\n`;
+      return `\n\n${renderedText(node).replace(/^/gm, "> ")}\n\n`;
   }
   if (/^H[1-6]$/.test(node.tagName)) return `\n\n${"#".repeat(Number(node.tagName[1]))} ${children(node).trim()}\n\n`;
   return blocks.has(node.tagName) ? `\n\n${children(node)}\n\n` : children(node);

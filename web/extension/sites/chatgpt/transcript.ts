@@ -6,11 +6,15 @@ const message = "[data-message-author-role]";
 const typed = ".whitespace-pre-wrap";
 const answer = ".markdown";
 
-/** The messages shown, oldest first. Of the parts of one turn that say the same role, the longest stands. */
-export function messages(doc: Document): ShownMessage[] {
+/** A turn may have several parts of one role. */
+const partsPerMessage = 3;
+
+/** Of the parts of one turn that have the same role, the longest stands. */
+export function messages(doc: Document, newest = Infinity): ShownMessage[] {
   const shown: ShownMessage[] = [];
   let turn: Element | null = null;
-  for (const node of doc.querySelectorAll(message)) {
+  const nodes = [...doc.querySelectorAll(message)];
+  for (const node of nodes.slice(-newest * partsPerMessage)) {
     const role = node.getAttribute("data-message-author-role");
     if (role !== "user" && role !== "assistant") continue;
     if (node.closest("[hidden]") !== null) continue; // a page that is kept and not shown
@@ -24,7 +28,7 @@ export function messages(doc: Document): ShownMessage[] {
     turn = within;
     shown.push(next);
   }
-  return shown;
+  return newest === Infinity ? shown : shown.slice(-newest);
 }
 
 function askedText(node: Element): string {
