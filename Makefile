@@ -5,7 +5,7 @@ export CGO_ENABLED = 0
 BIN := bin/plexus
 LDFLAGS := -s -w
 
-.PHONY: build demo test check bench web web-check cross clean
+.PHONY: build demo test check bench bench-raw web web-check cross clean
 .PHONY: chromium npm
 
 build: $(BIN)
@@ -44,9 +44,13 @@ web-check: npm
 	npm --prefix web run check
 	go run ./web/bundle -check
 
+# Everything that has a bound, measured on this machine: one table.
 bench: build chromium
-	go test -run '^$$' -bench . -benchmem ./... | tee bench.txt
-	scripts/bench
+	go run ./bench
+
+# The benchmarks of the packages, for comparing two versions with benchstat.
+bench-raw:
+	set -o pipefail; go test -run '^$$' -bench . -benchmem ./... | tee bench.txt
 
 npm: web/node_modules/.package-lock.json
 

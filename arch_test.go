@@ -44,6 +44,10 @@ var imports = map[string][]string{
 		"internal/loop", "internal/plx", "internal/proc", "internal/server", "internal/store", "internal/workspace"},
 	"cmd/plexus": {"internal/chromium", "internal/client", "internal/config", "internal/daemon", "internal/gate", "internal/loop",
 		"internal/plx", "internal/practice", "internal/scenario", "internal/store", "internal/tool", "web"},
+	// What it measures.
+	"bench": {"internal/chatstream", "internal/chromium", "internal/client", "internal/config", "internal/engine", "internal/gate",
+		"internal/link", "internal/plx", "internal/practice", "internal/proc", "internal/scenario", "internal/store", "internal/tool",
+		"internal/workspace"},
 	// The browser side and its build.
 	"web":              {},
 	"web/bundle":       {},
