@@ -8,6 +8,7 @@ import (
 	"plexus/internal/client"
 	"plexus/internal/config"
 	"plexus/internal/daemon"
+	"plexus/internal/loop"
 	"plexus/internal/store"
 )
 
@@ -31,6 +32,10 @@ func explain(err error) (text string, code int) {
 		return err.Error() + ". Nothing was changed. Use the newer Plexus, or another PLEXUS_HOME.", exitError
 	case errors.Is(err, store.ErrFull):
 		return "The disk is full. What was recorded so far is kept. Make room and try again.", exitError
+	case errors.Is(err, daemon.ErrNoPort):
+		return err.Error() + ". End what uses it, or choose another with `plexus serve --port N`, 0 for any free one.", exitError
+	case errors.Is(err, loop.ErrLongTask):
+		return err.Error() + ", so nothing was sent. Put the long part into a file in the folder and name the file.", exitError
 	case errors.Is(err, config.ErrNoDaemon):
 		return "Plexus is not running. Start it with `plexus serve`.", exitError
 	}

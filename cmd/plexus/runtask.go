@@ -64,16 +64,21 @@ func (a app) task(args []string) (string, error) {
 		return "", usage("say what should be done, as in: plexus run \"run the tests\"")
 	}
 	if len(args) == 0 || text == "-" {
-		data, err := io.ReadAll(io.LimitReader(a.in, loop.MaxTask+1))
+		const most = 2 * loop.MaxTask // with space around it, which does not count
+		data, err := io.ReadAll(io.LimitReader(a.in, most))
 		if err != nil {
 			return "", fmt.Errorf("read the task from standard input: %w", err)
 		}
+		if len(data) == most {
+			return "", loop.ErrLongTask // what is beyond was not read
+		}
 		text = string(data)
 	}
-	if strings.TrimSpace(text) == "" {
+	text, err := loop.Task(text)
+	if errors.Is(err, loop.ErrEmptyTask) {
 		return "", usage("the task is empty; say what should be done")
 	}
-	return text, nil
+	return text, err
 }
 
 // startThread returns the thread that the options name, or a new one in the folder.

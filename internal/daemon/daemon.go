@@ -36,6 +36,9 @@ var Ports = []int{8765, 8766, 8767, 8768, 8769}
 // ErrRunning is wrapped when another daemon has this home.
 var ErrRunning = errors.New("another Plexus is running")
 
+// ErrNoPort is wrapped when none of the ports could be taken.
+var ErrNoPort = errors.New("no free port")
+
 // Budgets of the phases of an end. Together they bound it.
 const (
 	drainBudget = 3 * time.Second
@@ -161,7 +164,7 @@ func listen(ctx context.Context, ports []int) (net.Listener, error) {
 		}
 		last = err
 	}
-	return nil, fmt.Errorf("no free port among %v: %w", ports, last)
+	return nil, fmt.Errorf("%w among %v: %w", ErrNoPort, ports, last)
 }
 
 // State is how this daemon is reached.

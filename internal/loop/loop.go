@@ -110,14 +110,23 @@ func (l *Loop) Close(ctx context.Context) error {
 	}
 }
 
-// Submit queues text as the thread's next turn and returns it. The turn is durable when Submit returns.
-func (l *Loop) Submit(ctx context.Context, thread, text string) (store.Turn, error) {
+// Task returns text as a turn keeps it: valid UTF-8, without space around it. ErrEmptyTask or ErrLongTask when it is no task.
+func Task(text string) (string, error) {
 	text = strings.TrimSpace(strings.ToValidUTF8(text, string(utf8.RuneError)))
 	switch {
 	case text == "":
-		return store.Turn{}, ErrEmptyTask
+		return "", ErrEmptyTask
 	case len(text) > MaxTask:
-		return store.Turn{}, ErrLongTask
+		return "", ErrLongTask
+	}
+	return text, nil
+}
+
+// Submit queues text as the thread's next turn and returns it. The turn is durable when Submit returns. Errors as of Task.
+func (l *Loop) Submit(ctx context.Context, thread, text string) (store.Turn, error) {
+	text, err := Task(text)
+	if err != nil {
+		return store.Turn{}, err
 	}
 	turn, err := l.cfg.Store.EnqueueTurn(ctx, thread, text)
 	if err != nil {

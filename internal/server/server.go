@@ -67,7 +67,7 @@ func New(cfg Config) *Server { return &Server{cfg: cfg} }
 // Bounds of a request.
 const (
 	maxBody       = 64 << 10
-	maxTextBody   = 4 << 20 // a task or a tool's input, as JSON
+	maxTextBody   = 6*loop.MaxTask + maxBody // a task, each byte of which JSON may write as six
 	headerTimeout = 10 * time.Second
 	bodyTimeout   = 30 * time.Second
 )

@@ -56,8 +56,10 @@ func (s *Server) newThread(w http.ResponseWriter, r *http.Request) error {
 	if err := s.checkThread(r, folder, threadChoice{in.Model, in.Level, in.Title}); err != nil {
 		return err
 	}
-	if len(in.Text) > loop.MaxTask {
-		return loop.ErrLongTask
+	if in.Text != "" { // refused before there is a thread
+		if _, err := loop.Task(in.Text); err != nil {
+			return err
+		}
 	}
 	t, err := s.cfg.Store.CreateThread(r.Context(), store.Thread{Folder: folder.ID, Title: in.Title, Model: in.Model, Level: in.Level})
 	if err != nil {

@@ -49,13 +49,11 @@ func (s *Server) editTurn(w http.ResponseWriter, r *http.Request) error {
 	if err := decode(r, &in); err != nil {
 		return err
 	}
-	switch {
-	case in.Task == "":
-		return loop.ErrEmptyTask
-	case len(in.Task) > loop.MaxTask:
-		return loop.ErrLongTask
+	task, err := loop.Task(in.Task)
+	if err != nil {
+		return err
 	}
-	turn, err := s.cfg.Store.EditQueued(r.Context(), r.PathValue("id"), in.Task)
+	turn, err := s.cfg.Store.EditQueued(r.Context(), r.PathValue("id"), task)
 	if err != nil {
 		return err
 	}
