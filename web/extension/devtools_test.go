@@ -19,7 +19,7 @@ import (
 // devtools plays the person at the browser and the accidents of a browser's
 // life, over the debugging protocol. One goroutine at a time uses it.
 type devtools struct {
-	t    *testing.T
+	t    testing.TB
 	ctx  context.Context
 	conn *websocket.Conn
 	last int
@@ -33,7 +33,7 @@ type target struct {
 }
 
 // attach connects to the browser of a profile, as soon as it has written its port there.
-func attach(t *testing.T, ctx context.Context, profile string) *devtools {
+func attach(t testing.TB, ctx context.Context, profile string) *devtools {
 	t.Helper()
 	port, path := "", ""
 	for path == "" {

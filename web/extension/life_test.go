@@ -21,7 +21,7 @@ type flight struct {
 	dec    *chatstream.Decoder
 	text   strings.Builder
 	next   int64
-	seen   []*link.StreamUpdate
+	ahead  map[int64]*link.StreamUpdate
 }
 
 // takeOff sends a message and returns when the site has it. The reply comes slowly.
@@ -30,7 +30,7 @@ func (r *rig) takeOff(turn, thread string, tab int, text string) *flight {
 	if err := r.site.SetFault(practice.Fault{Name: practice.FaultSlow, Delay: 60}); err != nil {
 		r.t.Fatal(err)
 	}
-	f := &flight{r: r, turn: turn, dec: chatstream.New(), next: 1}
+	f := &flight{r: r, turn: turn, dec: chatstream.New(), next: 1, ahead: map[int64]*link.StreamUpdate{}}
 	f.follow()
 	done := make(chan error, 1)
 	go func() {
@@ -68,14 +68,18 @@ func (f *flight) take(ev any) {
 	if !ok {
 		return
 	}
-	if u.N < f.next {
-		return // sent again
+	// Between a reconnect and the re-send, what is new comes before what was missed.
+	if u.N >= f.next {
+		f.ahead[u.N] = u
 	}
-	if u.N > f.next {
-		f.r.t.Fatalf("update %d, want %d", u.N, f.next)
+	for u = f.ahead[f.next]; u != nil; u = f.ahead[f.next] {
+		delete(f.ahead, f.next)
+		f.next++
+		f.decode(u)
 	}
-	f.next++
-	f.seen = append(f.seen, u)
+}
+
+func (f *flight) decode(u *link.StreamUpdate) {
 	var updates []chatstream.Update
 	switch u.Event {
 	case "open":

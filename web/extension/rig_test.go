@@ -48,7 +48,7 @@ func (a *approved) SaveBrowser(_ context.Context, b link.Browser) error {
 
 // rig is a browser with the extension, the practice site, and a hub.
 type rig struct {
-	t     *testing.T
+	t     testing.TB
 	ctx   context.Context
 	site  *practice.Site
 	store *approved
@@ -82,7 +82,7 @@ func (c countedConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func logger(t *testing.T) *slog.Logger {
+func logger(t testing.TB) *slog.Logger {
 	if !testing.Verbose() {
 		return slog.New(slog.DiscardHandler)
 	}
@@ -90,7 +90,7 @@ func logger(t *testing.T) *slog.Logger {
 }
 
 // start runs everything and pairs.
-func start(t *testing.T, cfg practice.Config) *rig {
+func start(t testing.TB, cfg practice.Config) *rig {
 	t.Helper()
 	r := boot(t, cfg)
 	r.pair()
@@ -98,9 +98,11 @@ func start(t *testing.T, cfg practice.Config) *rig {
 }
 
 // boot runs everything.
-func boot(t *testing.T, cfg practice.Config) *rig {
+func boot(t testing.TB, cfg practice.Config) *rig {
 	t.Helper()
-	t.Parallel()
+	if test, ok := t.(*testing.T); ok {
+		test.Parallel()
+	}
 	if _, err := chromium.Find(); errors.Is(err, chromium.ErrMissing) {
 		if os.Getenv("CI") != "" {
 			t.Fatal(err)
@@ -134,7 +136,7 @@ func boot(t *testing.T, cfg practice.Config) *rig {
 	return r
 }
 
-func builtin(t *testing.T, name string) *scenario.Scenario {
+func builtin(t testing.TB, name string) *scenario.Scenario {
 	t.Helper()
 	src, ok := scenario.Builtin(name)
 	if !ok {

@@ -1,4 +1,5 @@
-import { portName, type FromPage, type Posted, type Reply, type StreamPiece, type ToPage } from "../page/messages";
+import { asId, asPiece, type Piece } from "../evidence";
+import { portName, type FromPage, type Posted, type Reply, type ToPage } from "../page/messages";
 import { checked, type Shapes } from "../shape";
 import type { Clock } from "./wait";
 
@@ -21,7 +22,7 @@ export class PageScript {
   #nonce = "";
   #lastId = 0;
   readonly #open = new Map<number, (text: EditorText) => void>();
-  onStream: (piece: StreamPiece) => void = () => undefined;
+  onStream: (piece: Piece) => void = () => undefined;
   onPosted: (posted: Posted) => void = () => undefined;
 
   constructor(world: Window) {
@@ -35,10 +36,15 @@ export class PageScript {
     const message = checked(shapes, value);
     switch (message?.type) {
       case "stream":
-        if (this.#nonce !== "" && message.nonce === this.#nonce) this.onStream(message);
+        if (this.#nonce !== "" && message.nonce === this.#nonce) {
+          const piece = asPiece(message);
+          if (piece !== null) this.onStream(piece);
+        }
         break;
       case "posted":
-        if (this.#nonce !== "" && message.nonce === this.#nonce) this.onPosted(message);
+        if (this.#nonce !== "" && message.nonce === this.#nonce) {
+          this.onPosted({ ...message, messageId: asId(message.messageId), conversationId: asId(message.conversationId) });
+        }
         break;
       case "reply":
         this.#open.get(message.id)?.(message);

@@ -50,7 +50,7 @@ export async function submit(s: Submission): Promise<SendResult> {
   const { messageId, conversationId } = posted;
   const real = s.site.place(location.href).conversation || (conversationId.includes(":") ? "" : conversationId);
   s.progress({ stage: "posted", messageId, conversationId: real });
-  return { messageId, conversationId: real, url: location.href };
+  return { messageId, conversationId: real, url: location.href.slice(0, 4096) };
 }
 
 async function within<T>(promise: Promise<T>, ms: number, s: Submission): Promise<T | null> {

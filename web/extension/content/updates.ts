@@ -1,8 +1,7 @@
 import { MaxFrameData, type StreamUpdate } from "../../protocol/link";
-import type { StreamPiece } from "../page/messages";
+import type { Piece } from "../evidence";
 
 export type Update = Omit<StreamUpdate, "type">;
-type Piece = Omit<StreamPiece, "type" | "nonce">;
 
 /** Characters of updates that are kept until they are acknowledged. When there are more, the oldest go: that is a gap which shows. */
 const maxHeld = 24 << 20;

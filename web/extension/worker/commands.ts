@@ -1,6 +1,7 @@
 import type { Command, PageFacts, ResponseError, Results, SendResult, ToDaemon, ToWorker } from "../../protocol/link";
 import { asResponseError, Failure } from "../content/failure";
 import { fingerprint } from "../content/wait";
+import { asId, asPiece } from "../evidence";
 import type { Order } from "./link";
 import type { Page } from "./page";
 import { fact, type Records, type TurnRecord } from "./records";
@@ -8,6 +9,8 @@ import type { PageMessage, Tabs } from "./tabs";
 
 /** How long a page may take for each command, in milliseconds. */
 const limits = { submit: 85_000, quick: 8000, project: 40_000 };
+const stages: readonly string[] = ["inserted", "dispatched", "clicked", "posted"] satisfies Extract<PageMessage, { type: "progress" }>["stage"][];
+const maxRecovered = 2 << 20;
 /** Pause between two batches of updates: what comes within it is joined. */
 const pace = 10;
 
@@ -169,14 +172,17 @@ export class Commands {
   told(message: PageMessage, tab: number, page: Page): void {
     const record = this.#records.turns.get(message.turn);
     if (message.type === "recovered") {
-      if (record === undefined || record.tab === tab) this.#send({ type: "recovered", turn: message.turn, text: message.text });
+      const text = message.text.slice(0, maxRecovered);
+      if (record === undefined || record.tab === tab) this.#send({ type: "recovered", turn: message.turn, text });
       return;
     }
     if (record === undefined || record.tab !== tab) return;
     switch (message.type) {
       case "update": {
+        const piece = asPiece(message);
+        if (piece === null || !Number.isSafeInteger(message.n) || message.n < 1) return;
         this.#records.noteNumber(record, message.n);
-        this.#send({ ...message, type: "stream_update" });
+        this.#send({ type: "stream_update", turn: record.turn, n: message.n, ...piece });
         setTimeout(() => page.tell({ type: "taken" }), pace);
         return;
       }
@@ -184,13 +190,21 @@ export class Commands {
         void this.#progress(message, record);
         return;
       case "notice":
-        this.#send({ ...message, type: "notice", tab });
+        this.#send({
+          type: "notice",
+          turn: record.turn,
+          tab,
+          code: message.code,
+          text: message.text.slice(0, 500),
+          ...(message.until === undefined ? {} : { until: message.until.slice(0, 40) }),
+        });
         return;
     }
   }
 
   async #progress({ send, turn, stage, messageId, conversationId }: Extract<PageMessage, { type: "progress" }>, record: TurnRecord): Promise<void> {
-    if (record.send !== send) return;
+    if (record.send !== send || !stages.includes(stage)) return;
+    [messageId, conversationId] = [asId(messageId), asId(conversationId)];
     if (stage === "dispatched" || stage === "posted") record.stage = stage;
     if (stage === "clicked") record.clicked = true;
     if (messageId) record.messageId = messageId;

@@ -1,4 +1,4 @@
-import { parseToWorker, Path, Protocol, type Hello, type ToDaemon, type ToWorker, type TurnFact } from "../../protocol/link";
+import { MaxMessage, parseToWorker, Path, Protocol, type Hello, type ToDaemon, type ToWorker, type TurnFact } from "../../protocol/link";
 import { debug, debugging } from "../debug";
 import type { PopupState } from "../messages";
 import { proof, readIdentity, readPorts, readRefusal, saveRefusal, saveToken, type Identity } from "./identity";
@@ -80,7 +80,10 @@ export class Link {
       this.#socket.close(4000, "too much unsent");
       return false;
     }
-    this.#socket.send(JSON.stringify(message));
+    const text = JSON.stringify(message);
+    // Longer ones would end the connection. In UTF-8 a unit takes three bytes at most.
+    if (text.length * 3 > MaxMessage && new TextEncoder().encode(text).length > MaxMessage) return false;
+    this.#socket.send(text);
     return true;
   }
 

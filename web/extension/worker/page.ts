@@ -1,6 +1,7 @@
 import type { ResponseError } from "../../protocol/link";
 import { Failure } from "../content/failure";
 import { debug, debugging } from "../debug";
+import { asHeld } from "../evidence";
 import { fromContent, tabPort, type FromContent, type ToContent } from "../messages";
 import { checked } from "../shape";
 
@@ -34,7 +35,7 @@ export class Page {
     this.tab = tab;
     this.doc = here.doc;
     this.url = here.url;
-    this.held = here.held;
+    this.held = asHeld(here.held);
     this.gone = this.#end.signal;
     this.#port = port;
     port.onMessage.addListener((value: unknown) => this.#take(value));

@@ -200,8 +200,20 @@ export class Tabs {
     return page;
   }
 
-  /** Makes sure that the thread has a tab at url which can be written to. */
-  async open(thread: string, url: string): Promise<{ tab: number; url: string; created: boolean }> {
+  readonly #opening = new Map<string, Promise<unknown>>();
+
+  /** Makes sure that the thread has a tab at url which can be written to. One thread's calls follow each other: none makes a second tab. */
+  open(thread: string, url: string): Promise<{ tab: number; url: string; created: boolean }> {
+    const before = this.#opening.get(thread) ?? Promise.resolve();
+    const result = before.then(() => this.#open(thread, url));
+    const done = result.catch(() => undefined).then(() => {
+      if (this.#opening.get(thread) === done) this.#opening.delete(thread);
+    });
+    this.#opening.set(thread, done);
+    return result;
+  }
+
+  async #open(thread: string, url: string): Promise<{ tab: number; url: string; created: boolean }> {
     const site = siteOf(url);
     if (site === null) throw new Failure("not-ours", "Plexus drives no tab at that address.");
     const owned = this.#records.tabs.get(thread);
