@@ -224,7 +224,8 @@ export const getThread = (thread: string, signal?: AbortSignal) => one<Thread>(`
 export const createThread = (thread: NewThread) => one<Thread>("/api/threads", { method: "POST", body: thread });
 export const patchThread = (thread: string, patch: ThreadPatch) =>
   one<Thread>(`/api/threads/${id(thread)}`, { method: "PATCH", body: patch });
-export const deleteThread = (thread: string) => json(`/api/threads/${id(thread)}`, { method: "DELETE" });
+/** Moves the thread to the bin. */
+export const deleteThread = (thread: string) => one<Thread>(`/api/threads/${id(thread)}`, { method: "DELETE" });
 
 export async function getEvents(
   thread: string,

@@ -23,7 +23,7 @@ var browser context.Context
 
 // tab is a page. Whatever fails or is thrown in it fails the test.
 type tab struct {
-	t   *testing.T
+	t   testing.TB
 	ctx context.Context
 }
 
@@ -49,7 +49,7 @@ func startBrowser(profile string) (context.Context, func(), error) {
 }
 
 // newTab opens a tab that shares nothing with the others: no storage, no cache.
-func newTab(t *testing.T) *tab {
+func newTab(t testing.TB) *tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
 	t.Cleanup(func() { _ = chromedp.Cancel(ctx); cancel() })

@@ -41,8 +41,7 @@ export async function archive(thread: Thread, archived: boolean): Promise<void> 
 
 /** Moves the thread to the bin; the toast takes it back. */
 export async function remove(thread: Thread): Promise<void> {
-  if (!(await attempt(() => api.deleteThread(thread.id)))) return;
-  state.dropThread(thread.id);
+  if (!(await attempt(async () => state.putThread(await api.deleteThread(thread.id))))) return;
   leave(thread.id);
   say({
     tone: "info",

@@ -47,14 +47,14 @@ func run(m *testing.M) int {
 
 // daemon is a Plexus with a home and an approved folder of its own.
 type daemon struct {
-	t      *testing.T
+	t      testing.TB
 	home   string
 	folder string
 	port   string
 	cmd    *exec.Cmd
 }
 
-func newDaemon(t *testing.T) *daemon {
+func newDaemon(t testing.TB) *daemon {
 	t.Helper()
 	d := &daemon{t: t, home: t.TempDir(), folder: t.TempDir(), port: freePort(t)}
 	d.start()
@@ -63,7 +63,7 @@ func newDaemon(t *testing.T) *daemon {
 	return d
 }
 
-func freePort(t *testing.T) string {
+func freePort(t testing.TB) string {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

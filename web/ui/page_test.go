@@ -290,9 +290,9 @@ func TestReaderKeepsTheirPlace(t *testing.T) {
 
 	// Earlier pages come in above, and what is in sight stays where it is.
 	shown := js[int](b, `document.querySelectorAll('.turn').length`)
-	js[any](b, `(() => { const t = document.querySelector('.timeline'); t.scrollTop = 300; return new Promise((r) => setTimeout(() => {
+	js[any](b, `(() => { const t = document.querySelector('.timeline'); t.scrollTop = 300; return new Promise((r) => t.addEventListener('scroll', () => {
 		globalThis.seen = [...document.querySelectorAll('.turn')].find((e) => e.getBoundingClientRect().top > 200);
-		globalThis.at = seen.getBoundingClientRect().top; r(0) }, 30)) })()`)
+		globalThis.at = seen.getBoundingClientRect().top; r(0) }, {once: true})) })()`)
 	b.until(fmt.Sprintf(`document.querySelectorAll('.turn').length > %d`, shown))
 	b.until(`Math.abs(seen.getBoundingClientRect().top - at) < 3`)
 

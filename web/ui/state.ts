@@ -43,10 +43,17 @@ export const waiting = computed(() =>
 /** A daemon of another version answers than the one that served this page. */
 export const updated = signal(false);
 
+/** Takes a thread's row; one that is older than what is known does nothing, as answers can overtake each other. */
 export function putThread(thread: Thread): void {
   const next = new Map(threads.value);
-  next.set(thread.id, thread);
+  next.set(thread.id, newer(next.get(thread.id), thread));
   threads.value = next;
+}
+
+function newer(known: Thread | undefined, thread: Thread): Thread {
+  if (!known) return thread;
+  if (known.lastSeq > thread.lastSeq) return known;
+  return known.readSeq > thread.readSeq ? { ...thread, readSeq: known.readSeq } : thread;
 }
 
 export function dropThread(id: string): void {
@@ -85,9 +92,10 @@ export async function refreshThreads(): Promise<void> {
   const active = await api.getThreads("active").catch(() => null);
   const others = shownList.value === "active" ? [] : await api.getThreads(shownList.value).catch(() => []);
   if (!active) return;
-  const open = feed.peek() ? threads.peek().get(feed.peek()!.id) : undefined;
+  const known = threads.peek();
+  const open = feed.peek() ? known.get(feed.peek()!.id) : undefined;
   batch(() => {
-    threads.value = new Map([...(open ? [open] : []), ...others, ...active].map((t) => [t.id, t]));
+    threads.value = new Map([...(open ? [open] : []), ...others, ...active].map((t) => [t.id, newer(known.get(t.id), t)]));
     threadsLoaded.value = true;
   });
 }
@@ -128,13 +136,13 @@ export function refreshThread(id: string): void {
 function takeEvent(event: ThreadEvent): void {
   switch (event.kind) {
     case "thread":
-      putThread(event.body);
+      putThread({ ...event.body, lastSeq: Math.max(event.body.lastSeq, event.seq) });
       break;
     case "turn": {
       const { state } = event.body;
       const row = threads.value.get(event.thread);
       const final = state === "answered" || state === "failed" || state === "stopped";
-      if (row && state !== "queued") putThread({ ...row, state: final ? "idle" : state });
+      if (row) putThread({ ...row, lastSeq: Math.max(row.lastSeq, event.seq), state: final ? "idle" : state === "queued" ? row.state : state });
       if (final || state === "queued" || !row) refreshThread(event.thread);
       if (final) notifyDesktop(event.thread, row?.title ?? "Plexus", state === "answered" ? "Answered" : `The turn ${state}`);
       break;

@@ -18,7 +18,7 @@ type endpoint struct {
 	say chan string // "" ends the reply
 }
 
-func newEndpoint(t *testing.T) *endpoint {
+func newEndpoint(t testing.TB) *endpoint {
 	t.Helper()
 	e := &endpoint{say: make(chan string)}
 	e.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -45,7 +45,7 @@ func newEndpoint(t *testing.T) *endpoint {
 }
 
 // reply says the pieces of one reply; the last is followed by its end.
-func (e *endpoint) reply(t *testing.T, pieces ...string) {
+func (e *endpoint) reply(t testing.TB, pieces ...string) {
 	t.Helper()
 	for _, p := range pieces {
 		select {
@@ -133,9 +133,9 @@ func TestOutputIsFollowed(t *testing.T) {
 	b := newTab(t)
 	b.open(d)
 	b.start("Run it")
-	e.reply(t, "{plx:note}It takes a while.{/plx:note}\n{plx:run}echo begun; while [ ! -e go ]; do sleep 0.02; done; echo over{/plx:run}", "")
-	b.until(`document.querySelector('.action .output')?.innerText.includes('begun')`)
-	b.says("Running echo begun")
+	e.reply(t, "{plx:note}It takes a while.{/plx:note}\n{plx:run}while [ ! -e go ]; do echo busy; sleep 0.05; done; echo over{/plx:run}", "")
+	b.until(`document.querySelector('.action .output')?.innerText.includes('busy')`)
+	b.says("Running while [")
 	d.plexus("tool", "write", `{"path":"go","content":""}`, "--folder", d.folder)
 	e.reply(t, "{plx:done}It is over.{/plx:done}", "")
 	b.says("It is over.")

@@ -127,7 +127,7 @@ export class ThreadFeed {
         events.push(a.event);
         changed = true;
         this.live.settle(a.event);
-        if (a.event.kind === "thread") this.onThread(a.event.body);
+        if (a.event.kind === "thread") this.onThread({ ...a.event.body, lastSeq: Math.max(a.event.body.lastSeq, a.event.seq) });
       }
     }
     batch(() => {

@@ -34,7 +34,7 @@ export function ActionBody({ action: known, output, version }: Props) {
     <>
       <Asked action={action} />
       {action.state !== "done" && output && <LiveOutput pieces={output.pieces} version={version} label="Live output" />}
-      {action.state === "running" && !output && <p class="faint">No output yet.</p>}
+      {action.state === "running" && !output && <p class="faint">No output since this page looks.</p>}
       {action.state === "intended" && <p class="faint">Not begun.</p>}
       {changes.map((change) => (
         <ChangeView change={change} key={change.path} />

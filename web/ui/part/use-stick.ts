@@ -32,6 +32,7 @@ class Keeper {
   /** The first thing in sight, and how far below the top edge it is. */
   private anchor: { el: Element; top: number } | null = null;
   private lastTop = 0;
+  private lastHeight = 0;
 
   constructor(
     private readonly box: HTMLElement,
@@ -59,8 +60,8 @@ class Keeper {
 
   toEnd(): void {
     this.box.scrollTop = this.box.scrollHeight;
-    this.lastTop = this.box.scrollTop;
     this.set(true);
+    this.remember();
   }
 
   private set(following: boolean): void {
@@ -73,11 +74,12 @@ class Keeper {
   }
 
   private scrolled(): void {
-    const up = this.box.scrollTop < this.lastTop;
-    this.lastTop = this.box.scrollTop;
+    const moved = this.box.scrollTop - this.lastTop;
+    if (moved === 0) return; // a move of ours, told late: the content may have changed since
+    if (!this.following && this.box.scrollHeight !== this.lastHeight) this.settle(moved);
     if (this.atEnd) this.set(true);
     // Only a move upwards is the reader's: content that grows is not.
-    else if (up) this.set(false);
+    else if (moved < 0) this.set(false);
     this.remember();
   }
 
@@ -86,23 +88,29 @@ class Keeper {
     if (this.following) {
       this.box.scrollTop = this.box.scrollHeight;
     } else {
-      if (this.anchor?.el.isConnected) {
-        const off = this.anchor.el.getBoundingClientRect().top - this.box.getBoundingClientRect().top - this.anchor.top;
-        if (Math.abs(off) >= 1) this.box.scrollTop += off;
-      }
-      this.tell(this.atEnd);
-      this.following = this.atEnd;
+      this.settle(this.box.scrollTop - this.lastTop);
+      this.set(this.atEnd);
     }
-    this.lastTop = this.box.scrollTop;
     this.remember();
   }
 
+  /** Takes back what the content above the anchor grew; `moved` is what the reader scrolled meanwhile. */
+  private settle(moved: number): void {
+    if (!this.anchor?.el.isConnected) return;
+    const grown = this.anchor.el.getBoundingClientRect().top - this.box.getBoundingClientRect().top - this.anchor.top + moved;
+    if (Math.abs(grown) >= 1) this.box.scrollTop += grown;
+  }
+
   private remember(): void {
+    this.lastTop = this.box.scrollTop;
+    this.lastHeight = this.box.scrollHeight;
+    this.anchor = null;
+    if (this.following) return; // the end is the anchor
     const edge = this.box.getBoundingClientRect().top;
     let el = firstBelow(this.content.children, edge);
     const inner = el && firstBelow(el.querySelectorAll(":scope > .happened > *"), edge);
     el = inner ?? el;
-    this.anchor = el ? { el, top: el.getBoundingClientRect().top - edge } : null;
+    if (el) this.anchor = { el, top: el.getBoundingClientRect().top - edge };
   }
 }
 
