@@ -15,10 +15,11 @@ import (
 	"github.com/coder/websocket"
 )
 
-// Bounds of connections that have not proved who they are.
+// Bounds of connections, the first two of those that have not proved who they are.
 const (
 	maxGreeting   = 8        // connections that are greeted or wait for approval at one time
 	maxHello      = 64 << 10 // bytes of a message from one of them
+	maxQueued     = 8 << 20  // bytes of the wire that wait for the reader of one subscription
 	compressAbove = 1 << 10  // bytes of a message to the extension that is worth compressing
 )
 
@@ -63,9 +64,11 @@ type Hub struct {
 	origin  string
 	log     *slog.Logger
 	timing  timing
-	ctx     context.Context
-	cancel  context.CancelFunc
-	conns   sync.WaitGroup
+	// maxQueued is the constant but in tests.
+	maxQueued int
+	ctx       context.Context
+	cancel    context.CancelFunc
+	conns     sync.WaitGroup
 
 	mu       sync.Mutex
 	greeting int
@@ -82,16 +85,17 @@ func NewHub(opt Options) *Hub {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Hub{
-		store:    opt.Store,
-		version:  opt.Version,
-		origin:   "chrome-extension://" + cmp.Or(opt.ExtensionID, ExtensionID),
-		log:      opt.Log,
-		timing:   defaultTiming,
-		ctx:      ctx,
-		cancel:   cancel,
-		peers:    map[string]*Peer{},
-		pairings: map[string]*pairing{},
-		changed:  make(chan struct{}),
+		store:     opt.Store,
+		version:   opt.Version,
+		origin:    "chrome-extension://" + cmp.Or(opt.ExtensionID, ExtensionID),
+		log:       opt.Log,
+		timing:    defaultTiming,
+		maxQueued: maxQueued,
+		ctx:       ctx,
+		cancel:    cancel,
+		peers:     map[string]*Peer{},
+		pairings:  map[string]*pairing{},
+		changed:   make(chan struct{}),
 	}
 }
 

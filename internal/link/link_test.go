@@ -46,6 +46,9 @@ func (m *memory) all() map[string]Browser {
 	return maps.Clone(m.rows)
 }
 
+// testQueued is small, so that little data fills a queue.
+const testQueued = 256 << 10
+
 // bench is a hub on a real loopback socket.
 type bench struct {
 	t     testing.TB
@@ -82,6 +85,7 @@ func newBench(t testing.TB, change func(*timing)) *bench {
 	t.Helper()
 	store := &memory{rows: map[string]Browser{}}
 	hub := NewHub(Options{Store: store, Version: "1.2.3"})
+	hub.maxQueued = testQueued
 	hub.timing.part = 10 * time.Millisecond
 	if change != nil {
 		change(&hub.timing)

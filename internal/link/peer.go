@@ -160,7 +160,7 @@ func (p *Peer) forget(id string) {
 // does not within 20 s. The channel is closed after the last event of a connection
 // that ended, or after cancel, which must be called.
 func (p *Peer) Subscribe(turn string) (<-chan any, func()) {
-	s := newSubscription()
+	s := newSubscription(p.hub.maxQueued)
 	p.mu.Lock()
 	p.subs[turn] = append(p.subs[turn], s)
 	p.mu.Unlock()

@@ -5,9 +5,6 @@ import (
 	"time"
 )
 
-// maxQueued bounds what waits for the reader of one subscription, in bytes of the wire.
-const maxQueued = 8 << 20
-
 // subscription carries the events of one turn from the connection to one
 // reader: in order, none left out. While the reader is slow the events queue; when the
 // queue is full the connection is not read until there is room.
@@ -16,6 +13,7 @@ type subscription struct {
 	stop chan struct{} // closed by cancel
 	wake chan struct{} // something was queued; holds one
 	room chan struct{} // something was taken; holds one
+	max  int           // bytes that may be queued
 
 	mu    sync.Mutex
 	queue []queued
@@ -27,12 +25,13 @@ type queued struct {
 	size int
 }
 
-func newSubscription() *subscription {
+func newSubscription(max int) *subscription {
 	return &subscription{
 		out:  make(chan any),
 		stop: make(chan struct{}),
 		wake: make(chan struct{}, 1),
 		room: make(chan struct{}, 1),
+		max:  max,
 	}
 }
 
@@ -63,7 +62,7 @@ func (s *subscription) push(msg any, size int, limit time.Duration, ended <-chan
 func (s *subscription) offer(msg any, size int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.size > 0 && s.size+size > maxQueued {
+	if s.size > 0 && s.size+size > s.max {
 		return false
 	}
 	s.queue = append(s.queue, queued{msg, size})
