@@ -67,6 +67,7 @@ export function ThreadPage({ feed }: { feed: ThreadFeed }) {
             <StatusLine feed={feed} />
             <Queue feed={feed} />
             <Composer
+              key={feed.id}
               slot={feed.id}
               placeholder={running ? "Write the next message; it waits in the queue" : "Write a message"}
               sendLabel={running ? "Queue" : "Send"}

@@ -6,7 +6,7 @@ import { sendKey } from "../state.ts";
 import { Icon } from "./icon.tsx";
 
 interface Props {
-  /** Key of the draft: the thread, or "new". */
+  /** Key of the draft: the thread, or "new". Another one needs another composer. */
   slot: string;
   placeholder: string;
   sendLabel: string;
@@ -19,23 +19,42 @@ interface Props {
   send(text: string): Promise<boolean>;
 }
 
+/**
+ * The text of a composer, kept as the draft of `slot`: a moment after it was
+ * written, as a long one takes time to store, and at once when composer or page go.
+ */
+function useDraft(slot: string): [string, (text: string) => void] {
+  const [text, setText] = useState(() => draft.get(slot));
+  const held = useRef(text);
+  const save = () => draft.set(slot, held.current.length > most ? "" : held.current);
+  useEffect(() => {
+    const life = new AbortController();
+    addEventListener("pagehide", save, { signal: life.signal });
+    return () => {
+      life.abort();
+      save();
+    };
+  }, [slot]);
+  useEffect(() => {
+    const timer = setTimeout(save, 200);
+    return () => clearTimeout(timer);
+  }, [slot, text]);
+  const write = (next: string) => {
+    held.current = next;
+    setText(next);
+  };
+  return [text, write];
+}
+
 /** The daemon takes a task of at most this many bytes. */
 const most = 1 << 20;
 
 export function Composer({ slot, placeholder, sendLabel, history, disabled, insert, send }: Props) {
-  const [text, setText] = useState(() => draft.get(slot));
+  const [text, write] = useDraft(slot);
   const [busy, setBusy] = useState(false);
   const box = useRef<HTMLTextAreaElement>(null);
   const place = useRef<number | null>(null);
 
-  const write = (next: string) => {
-    setText(next);
-    draft.set(slot, next.length > most ? "" : next);
-  };
-  useEffect(() => {
-    setText(draft.get(slot));
-    place.current = null;
-  }, [slot]);
   useEffect(() => {
     if (!insert) return;
     write(insert.text);
