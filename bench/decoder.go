@@ -54,12 +54,12 @@ func measureDecoder(context.Context, *world) ([]row, error) {
 	short, long := deltaStream(1_000_000), deltaStream(10_000_000)
 	var shorts, longs []float64
 	for range 7 {
-		took, err := repeat(10, func() error { return decode(short, 4096) })
+		took, err := compute(10, func() error { return decode(short, 4096) })
 		if err != nil {
 			return nil, err
 		}
 		shorts = append(shorts, median(took))
-		if took, err = repeat(1, func() error { return decode(long, 4096) }); err != nil {
+		if took, err = compute(1, func() error { return decode(long, 4096) }); err != nil {
 			return nil, err
 		}
 		longs = append(longs, took[0])

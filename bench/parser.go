@@ -22,16 +22,16 @@ func typicalReply() string {
 	return b.String()
 }
 
-// measureParser reads the reply at once and in deltas of 20 bytes, in turn, so that a busy machine hits both.
+// measureParser reads the reply at once and in deltas of 20 bytes.
 func measureParser(context.Context, *world) ([]row, error) {
 	text := typicalReply()
 	var once, deltas, allocations []float64
 	for range 9 {
 		before := mallocs()
-		took, _ := repeat(30, func() error { plx.Parse(text, plx.Options{}); return nil })
+		took, _ := compute(30, func() error { plx.Parse(text, plx.Options{}); return nil })
 		once = append(once, median(took))
 		allocations = append(allocations, float64(mallocs()-before)/float64(len(took)*len(text)))
-		took, _ = repeat(30, func() error { feed(text, 20); return nil })
+		took, _ = compute(30, func() error { feed(text, 20); return nil })
 		deltas = append(deltas, median(took))
 	}
 	return []row{

@@ -53,6 +53,10 @@ func measureScreen(ctx context.Context, w *world) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
+	still, err := chromedp.Run(page, chromedp.Evaluate[[]float64](stillFrames, chromedp.EvalAwaitPromise))
+	if err != nil {
+		return nil, err
+	}
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
 	seen := make(chan map[int]float64, 1)
@@ -87,6 +91,7 @@ func measureScreen(ctx context.Context, w *world) ([]row, error) {
 		{"stream to screen at 200 frames/s, p99", "ms", p99, atMost(50)},
 		{"  p50", "ms", p50, bound{}},
 		{"  p99 of the way through the daemon, to another follower", "ms", daemon99, bound{}},
+		{"  p99 of the time between two frames of the still page before", "ms", []float64{percentile(still, 99)}, bound{}},
 	}, nil
 }
 
@@ -218,6 +223,18 @@ const watcher = `(() => {
 	}).observe(document.body, { subtree: true, childList: true, characterData: true });
 	return true;
 })()`
+
+// stillFrames tells what the browser does on this machine with nothing to show.
+const stillFrames = `new Promise((done) => {
+	const gaps = [];
+	let last = performance.now();
+	requestAnimationFrame(function next() {
+		const now = performance.now();
+		gaps.push(now - last);
+		last = now;
+		gaps.length < 180 ? requestAnimationFrame(next) : done(gaps);
+	});
+})`
 
 // openPage starts a browser of its own with an empty page.
 func openPage(ctx context.Context, profile string) (context.Context, func(), error) {
