@@ -376,11 +376,18 @@ func TestPageCannotSpeakForUs(t *testing.T) {
 			c.port1.postMessage(m);
 			window.postMessage(m, location.origin);
 		}
-		return typeof chrome === 'undefined' || chrome.runtime === undefined ? 0 : Object.keys(chrome.runtime).length;
+		// Requests like a send, before ours and with it.
+		const post = () => fetch('/backend-api/f/conversation', {method: 'POST', body: JSON.stringify({messages: [{id: 'forged', content: {parts: ['something else']}}]})});
+		document.addEventListener('click', post, true);
+		new MutationObserver(() => { if (document.querySelector('[data-testid=send-button]') && !window.tried) { window.tried = true; post(); } }).observe(document.body, {subtree: true, childList: true});
 	})()`, nil)
 	h := r.say("t1", "th1", tab.Tab, "mode plain")
-	if h.err != nil || strings.Contains(h.text+h.result.MessageID, "forged") {
+	if h.err != nil || h.result.MessageID == "" || strings.Contains(h.text+h.result.MessageID, "forged") {
 		t.Errorf("got %+v", h)
+	}
+	var tried bool
+	if r.tools.eval(page, "window.tried === true", &tried); !tried {
+		t.Error("the page did not try")
 	}
 }
 

@@ -78,8 +78,8 @@ func TestPureParts(t *testing.T) {
 		{"no send: resume", `plexus.chatgptWire.isSend('POST', new URL('https://chatgpt.com/backend-api/f/conversation/resume'))`, `false`},
 		{"no send: list", `plexus.chatgptWire.isSend('GET', new URL('https://chatgpt.com/backend-api/conversations?offset=0'))`, `false`},
 		{"no send: read", `plexus.chatgptWire.isSend('GET', new URL('https://chatgpt.com/backend-api/conversation'))`, `false`},
-		{"body", `plexus.chatgptWire.readSend('{"messages":[{"id":"m1"}],"conversation_id":"c1"}')`, `{"messageId":"m1","conversationId":"c1"}`},
-		{"body: new chat", `plexus.chatgptWire.readSend('{"messages":[{"id":"m1"}]}')`, `{"messageId":"m1","conversationId":""}`},
+		{"body", `plexus.chatgptWire.readSend('{"messages":[{"id":"m1","content":{"parts":["a","b",{}]}}],"conversation_id":"c1"}')`, `{"messageId":"m1","conversationId":"c1","text":"a\nb\n"}`},
+		{"body: new chat", `plexus.chatgptWire.readSend('{"messages":[{"id":"m1"}]}')`, `{"messageId":"m1","conversationId":"","text":""}`},
 		{"body: odd", `['', 'x', 'null', '[]', '{"messages":{}}', '{"messages":[null]}', '{"messages":[{"id":7}],"conversation_id":{}}'].map(b => Object.values(plexus.chatgptWire.readSend(b)).join(''))`, `["","","","","","",""]`},
 
 		{"reset: span", `plexus.resetTime('Try again in 12 minutes.', new Date('2026-01-01T10:00:00Z'))`, `"2026-01-01T10:12:00.000Z"`},

@@ -6,7 +6,7 @@ import type { Clock } from "./wait";
 const shapes: Shapes<FromPage> = {
   up: {},
   stream: { nonce: "string", stream: "string", event: "string", source: "string?", url: "string?", status: "number?", data: "string?" },
-  posted: { nonce: "string", messageId: "string", conversationId: "string" },
+  posted: { nonce: "string", messageId: "string", conversationId: "string", text: "string" },
   reply: { id: "number", text: "string", error: "string" },
 };
 

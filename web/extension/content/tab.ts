@@ -10,7 +10,7 @@ import { ensureProject } from "./project";
 import { isThere, recover } from "./recover";
 import { submit } from "./submit";
 import { Updates } from "./updates";
-import { until, type Clock } from "./wait";
+import { beginAlike, until, type Clock } from "./wait";
 
 /** How often an armed page is looked at for notices. */
 const noticeEvery = 500;
@@ -25,6 +25,8 @@ interface Held {
   send: string;
   stage: HeldTurn["stage"];
   messageId: string;
+  text: string;
+  clicked: boolean;
   /** Ends everything that runs for the turn. */
   stop: AbortController;
   go: PromiseWithResolvers<boolean>;
@@ -197,6 +199,8 @@ export class Tab implements Clock {
       send,
       stage: "armed",
       messageId: "",
+      text: message.text,
+      clicked: false,
       stop: new AbortController(),
       go: Promise.withResolvers(),
       posted: Promise.withResolvers(),
@@ -215,6 +219,7 @@ export class Tab implements Clock {
       posted: held.posted.promise,
       progress: (step) => {
         if (step.stage === "dispatched" || step.stage === "posted") held.stage = step.stage;
+        if (step.stage === "clicked") held.clicked = true;
         if (step.messageId !== undefined) held.messageId = step.messageId;
         this.#tell({ type: "progress", send, turn, ...step });
       },
@@ -223,8 +228,8 @@ export class Tab implements Clock {
 
   #posted(posted: Posted): void {
     const held = this.#held;
-    // Only what follows the go-ahead can be our message.
-    if (held?.stage === "dispatched") held.posted.resolve(posted);
+    // Only what follows the click, and says what we said, can be our message.
+    if (held?.clicked === true && (posted.text === "" || beginAlike(posted.text, held.text))) held.posted.resolve(posted);
   }
 
   async #watchNotices(held: Held, signal: AbortSignal): Promise<void> {

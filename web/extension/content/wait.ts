@@ -33,6 +33,12 @@ export function bare(text: string): string {
   return text.replace(/[\s\u200b\u200c\u200d\u2060\ufeff]+/gu, "");
 }
 
+/** Whether two texts begin alike in their letters and digits: enough to tell one message from another, whatever a site does to the rest. */
+export function beginAlike(a: string, b: string): boolean {
+  const start = (text: string): string => text.slice(0, 2000).replace(/[^\p{L}\p{N}]+/gu, "").slice(0, 64);
+  return start(a) === start(b);
+}
+
 /** A short name for a text, to know it again without keeping it. */
 export async function fingerprint(text: string): Promise<string> {
   const sum = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(bare(text)));

@@ -23,6 +23,8 @@ export interface Posted {
   nonce: string;
   messageId: string;
   conversationId: string;
+  /** Of the message, its beginning; "" when the request does not tell. */
+  text: string;
 }
 
 export type Reply = { type: "reply"; id: number; text: string; error: string };

@@ -2,6 +2,9 @@ import { MaxFrameData, MaxWholeData } from "../../protocol/link";
 import type { SiteWire } from "../sites/site";
 import type { FromPage, StreamPiece } from "./messages";
 
+/** Characters of a posted message by which it is known. */
+const maxBeginning = 2000;
+
 type Told = Omit<StreamPiece, "type" | "nonce">;
 
 /** Bytes read of an answer that is no event stream: enough for the site's word on why it refused. */
@@ -81,7 +84,8 @@ export class Streams {
   #posted(input: RequestInfo | URL, init: RequestInit | undefined): void {
     const nonce = this.#nonce;
     const tell = (body: string): void => {
-      if (nonce === this.#nonce) this.#tell({ type: "posted", nonce, ...this.#wire.readSend(body) });
+      const send = this.#wire.readSend(body);
+      if (nonce === this.#nonce) this.#tell({ type: "posted", nonce, ...send, text: send.text.slice(0, maxBeginning) });
     };
     const body = init?.body;
     if (typeof body === "string") tell(body);

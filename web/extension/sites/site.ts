@@ -17,6 +17,7 @@ export interface Place {
 export interface SendRequest {
   messageId: string;
   conversationId: string;
+  text: string;
 }
 
 /** How far the composer is: missing, a placeholder before the app has started, unable to take text, or usable. */

@@ -9,7 +9,7 @@ function text(value: unknown): string {
 }
 
 function readSend(body: string): SendRequest {
-  const none: SendRequest = { messageId: "", conversationId: "" };
+  const none: SendRequest = { messageId: "", conversationId: "", text: "" };
   let parsed: unknown;
   try {
     parsed = JSON.parse(body);
@@ -19,8 +19,9 @@ function readSend(body: string): SendRequest {
   if (typeof parsed !== "object" || parsed === null) return none;
   const { messages, conversation_id } = parsed as { messages?: unknown; conversation_id?: unknown };
   const last: unknown = Array.isArray(messages) ? messages.at(-1) : undefined;
-  const id = typeof last === "object" && last !== null ? (last as { id?: unknown }).id : undefined;
-  return { messageId: text(id), conversationId: text(conversation_id) };
+  const { id, content } = (typeof last === "object" && last !== null ? last : {}) as { id?: unknown; content?: unknown };
+  const parts: unknown = typeof content === "object" && content !== null ? (content as { parts?: unknown }).parts : undefined;
+  return { messageId: text(id), conversationId: text(conversation_id), text: Array.isArray(parts) ? parts.map(text).join("\n") : "" };
 }
 
 export const chatgptWire: SiteWire = {
