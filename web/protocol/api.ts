@@ -227,7 +227,7 @@ export interface Notice {
 /**
  * Action is the record of one call and the body of EventAction. Input and
  * Result are the JSON of tool.Call.Input and tool.Result; a value over 64 KiB is
- * kept as an asset and the field holds {"asset":HASH,"bytes":N,"head":TEXT}.
+ * kept as an asset and the field holds {"asset":HASH,"bytes":N,"head":TEXT,"small":{its short fields}}.
  */
 export interface Action {
   /** tool.Call.ID */
