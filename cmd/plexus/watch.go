@@ -242,8 +242,8 @@ func (s *screen) action(a store.Action) {
 }
 
 func (s *screen) done(a store.Action) {
-	var res tool.Result
-	if err := json.Unmarshal(a.Result, &res); err != nil {
+	res, err := resultOf(a)
+	if err != nil {
 		return
 	}
 	if c := s.output[a.ID]; c != nil {
@@ -257,6 +257,16 @@ func (s *screen) done(a store.Action) {
 	for _, c := range res.Changes {
 		s.line(s.dim(fmt.Sprintf("    %s %s +%d -%d", c.Op, clean(c.Path), c.Added, c.Removed)))
 	}
+}
+
+// resultOf reads a call's result; of a large one an event has only the short fields.
+func resultOf(a store.Action) (tool.Result, error) {
+	var res tool.Result
+	var kept struct{ Small json.RawMessage }
+	if err := json.Unmarshal(a.Result, &kept); err == nil && kept.Small != nil {
+		return res, json.Unmarshal(kept.Small, &res)
+	}
+	return res, json.Unmarshal(a.Result, &res)
 }
 
 // outcome words how a call ended.

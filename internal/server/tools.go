@@ -61,14 +61,15 @@ func (s *Server) action(w http.ResponseWriter, r *http.Request) error {
 	return ok(w, a)
 }
 
-// output is everything that a call printed: the spool file where there is one, else the text of the result.
+// output is everything that a call printed so far: the spool file where there is one, else the text of the result.
 func (s *Server) output(w http.ResponseWriter, r *http.Request) error {
 	a, err := s.cfg.Store.Action(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
 	}
-	var res tool.Result
+	res := tool.Result{Spool: s.cfg.Engine.SpoolFile(a.ID)} // of a call that still runs
 	if len(a.Result) > 0 {
+		res.Spool = ""
 		if err := json.Unmarshal(a.Result, &res); err != nil {
 			return fmt.Errorf("read the result of action %s: %w", a.ID, err)
 		}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -24,6 +25,24 @@ type stub struct {
 	Asset string `json:"asset"`
 	Bytes int    `json:"bytes"`
 	Head  string `json:"head"`
+	// Small has the value's own fields that are short, such as an exit code: what a row of a list shows.
+	Small map[string]json.RawMessage `json:"small,omitempty"`
+}
+
+// Bounds of what a stub repeats.
+const (
+	smallField  = 256
+	smallFields = 32
+)
+
+// small returns the short fields of a JSON object.
+func small(raw json.RawMessage) map[string]json.RawMessage {
+	var all map[string]json.RawMessage
+	if json.Unmarshal(raw, &all) != nil || len(all) > smallFields {
+		return nil // not an object, or not one of ours
+	}
+	maps.DeleteFunc(all, func(name string, v json.RawMessage) bool { return len(name)+len(v) > smallField })
+	return all
 }
 
 const actionColumns = `id, coalesce(thread, ''), coalesce(turn, ''), round, place, folder, tool, title, input, coalesce(input_asset, ''),
@@ -223,7 +242,7 @@ func (s *Store) stash(ctx context.Context, raw json.RawMessage) (json.RawMessage
 	if err != nil {
 		return nil, "", err
 	}
-	text, err := encode(stub{Asset: hash, Bytes: len(raw), Head: head(string(raw), headBytes)})
+	text, err := encode(stub{Asset: hash, Bytes: len(raw), Head: head(string(raw), headBytes), Small: small(raw)})
 	return json.RawMessage(text), hash, err
 }
 

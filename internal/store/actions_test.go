@@ -76,7 +76,7 @@ func TestLargeValues(t *testing.T) {
 			th := newThread(t, s)
 			u := must(s.EnqueueTurn(ctx, th.ID, "task"))
 			value := func(name string) json.RawMessage {
-				return json.RawMessage(fmt.Sprintf(`{"%s":%q}`, name, strings.Repeat("é", size/2)))
+				return json.RawMessage(fmt.Sprintf(`{"%s":%q,"exit":3}`, name, strings.Repeat("é", size/2)))
 			}
 			in, out := value("in"), value("out")
 			large := len(in) > maxInline
@@ -102,6 +102,9 @@ func TestLargeValues(t *testing.T) {
 				_ = json.Unmarshal(got, &st)
 				if (st.Asset != "") != large || large && (st.Bytes != len(in)+map[string]int{"result": 1}[name] || !strings.HasPrefix(st.Head, "{") || len(st.Head) > headBytes) {
 					t.Errorf("%s in the event: %.200s", name, got)
+				}
+				if large && (string(st.Small["exit"]) != "3" || len(st.Small) != 1) {
+					t.Errorf("%s in the event repeats %s", name, st.Small)
 				}
 			}
 		})

@@ -181,7 +181,7 @@ const (
 
 // Action is the record of one call and the body of EventAction. Input and
 // Result are the JSON of tool.Call.Input and tool.Result; a value over 64 KiB is
-// kept as an asset and the field holds {"asset":HASH,"bytes":N,"head":TEXT}.
+// kept as an asset and the field holds {"asset":HASH,"bytes":N,"head":TEXT,"small":{its short fields}}.
 type Action struct {
 	ID       string          `json:"id"` // tool.Call.ID
 	Thread   string          `json:"thread,omitempty"`

@@ -16,8 +16,9 @@ export function readKept(v: unknown): Kept | null {
   return { asset: v["asset"], bytes: num(v["bytes"]) ?? 0, head: str(v["head"]) ?? "" };
 }
 
-/** Returns null for a result that is absent, kept elsewhere, or no result. */
-export function readResult(v: unknown): Result | null {
+/** Returns null for what is absent or no result. Of one that is kept elsewhere only the short fields are here. */
+export function readResult(stored: unknown): Result | null {
+  const v = isRecord(stored) && isRecord(stored["small"]) ? stored["small"] : stored;
   if (!isRecord(v) || typeof v["status"] !== "string") return null;
   return {
     status: oneOf(statuses, v["status"], "error"),
