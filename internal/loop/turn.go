@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"time"
 
 	"plexus/internal/engine"
 	"plexus/internal/plx"
@@ -183,6 +184,27 @@ func (t *turn) correct(ctx context.Context, reply store.Message, read plx.Reply)
 	return store.Message{}, &answer{message: reply.ID, text: reply.Text}, nil
 }
 
+// fullPause is how long a write that must be made waits for room on the disk.
+const fullPause = time.Second
+
+// insist makes a write without which the thread would stand still. While the disk is full it says so to whoever
+// watches, and tries again until there is room or the loop is shut down.
+func (t *turn) insist(write func() error) error {
+	for {
+		err := write()
+		if !errors.Is(err, store.ErrFull) {
+			return err
+		}
+		t.l.cfg.Store.Publish(store.Live{Thread: t.turn.Thread, Turn: t.turn.ID, Kind: "status",
+			Text: "The disk is full. Make room: how this turn ended can then be written down. What was recorded so far stays."})
+		select {
+		case <-time.After(fullPause):
+		case <-t.l.ctx.Done():
+			return err
+		}
+	}
+}
+
 // end writes how the turn ended.
 func (t *turn) end(ctx context.Context, ans answer, err error) (bool, error) {
 	move := store.TurnMove{To: store.TurnAnswered}
@@ -190,7 +212,11 @@ func (t *turn) end(ctx context.Context, ans answer, err error) (bool, error) {
 	var fault *Fault
 	switch {
 	case err == nil:
-		if _, err := t.l.cfg.Store.Append(ctx, t.turn.Thread, t.turn.ID, store.EventAnswer, store.Answer{Message: ans.message, Text: ans.text}); err != nil {
+		err := t.insist(func() error {
+			_, err := t.l.cfg.Store.Append(ctx, t.turn.Thread, t.turn.ID, store.EventAnswer, store.Answer{Message: ans.message, Text: ans.text})
+			return err
+		})
+		if err != nil {
 			return false, fmt.Errorf("record the answer: %w", err)
 		}
 	case errors.Is(err, engine.ErrStopped):
@@ -209,7 +235,11 @@ func (t *turn) end(ctx context.Context, ans answer, err error) (bool, error) {
 	if !goOn {
 		t.l.hold(t.turn.Thread)
 	}
-	if _, err := t.l.cfg.Store.MoveTurn(ctx, t.turn.ID, move); err != nil {
+	err = t.insist(func() error {
+		_, err := t.l.cfg.Store.MoveTurn(ctx, t.turn.ID, move)
+		return err
+	})
+	if err != nil {
 		return false, fmt.Errorf("end the turn as %s: %w", move.To, err)
 	}
 	if t.cut != nil {

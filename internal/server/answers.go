@@ -76,6 +76,8 @@ func explain(err error) (f failure, ok bool) {
 		return failure{http.StatusConflict, "conflict", "It changed in the meantime, so nothing was done.", "Look again and repeat if it still makes sense."}, true
 	case errors.Is(err, store.ErrFull):
 		return failure{http.StatusInsufficientStorage, "disk-full", "The disk is full. Nothing was lost, but this could not be kept.", "Make room and try again."}, true
+	case errors.Is(err, context.DeadlineExceeded):
+		return failure{http.StatusServiceUnavailable, "busy", "This takes longer than usual and goes on.", "Look again in a moment."}, true
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return failure{http.StatusRequestTimeout, "slow", "The request took too long to arrive. Nothing was done.", ""}, true
 	}
