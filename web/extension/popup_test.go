@@ -62,3 +62,31 @@ func TestPopup(t *testing.T) {
 	r.stop()
 	r.tools.shows(popup, "Looking for Plexus")
 }
+
+// TestImpostorAtOurPort has another program take the port: it gets no proof, and the real Plexus is found again.
+func TestImpostorAtOurPort(t *testing.T) {
+	r := start(t, practice.Config{})
+	browser := r.peer.Info().Browser
+	r.stop()
+	r.serve(&approved{rows: map[string]link.Browser{browser: {ID: browser, Token: make([]byte, 32)}}})
+	var made struct {
+		ID string `json:"targetId"`
+	}
+	r.tools.call("", "Target.createTarget", map[string]any{"url": "chrome-extension://" + link.ExtensionID + "/popup.html"}, &made)
+	popup := r.tools.session(target{ID: made.ID})
+	r.tools.shows(popup, "is not the Plexus that you approved")
+	if len(r.hub.Peers()) != 0 || len(r.hub.Pairings()) != 0 {
+		t.Error("the impostor got a connection")
+	}
+	r.stop()
+	r.listen()
+	r.connected() // without a question
+	r.tools.shows(popup, "Connected to Plexus")
+	// A Plexus that was set up anew is paired with when a person asks for it.
+	r.stop()
+	r.store = &approved{rows: map[string]link.Browser{browser: {ID: browser, Token: make([]byte, 32)}}}
+	r.listen()
+	r.tools.shows(popup, "is not the Plexus that you approved")
+	r.tools.eval(popup, `document.getElementById('retry').click()`, nil)
+	r.pair()
+}

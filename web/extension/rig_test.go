@@ -150,14 +150,17 @@ func builtin(t testing.TB, name string) *scenario.Scenario {
 }
 
 // listen starts a hub, on the port of the one before if there was one.
-func (r *rig) listen() {
+func (r *rig) listen() { r.serve(r.store) }
+
+// serve is listen with browsers of its own.
+func (r *rig) serve(store link.Browsers) {
 	r.t.Helper()
 	ln, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", r.port))
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	r.port = ln.Addr().(*net.TCPAddr).Port
-	r.hub = link.NewHub(link.Options{Store: r.store, Version: "test", Log: logger(r.t)})
+	r.hub = link.NewHub(link.Options{Store: store, Version: "test", Log: logger(r.t)})
 	mux := http.NewServeMux()
 	mux.Handle(link.Path, r.hub)
 	srv := &http.Server{Handler: mux}

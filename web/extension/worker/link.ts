@@ -42,6 +42,8 @@ export class Link {
   #greeting: Greeting | null = null;
   /** A person asked to pair anew, so the token we have counts for nothing. */
   #afresh = false;
+  /** Ports at which something answered that could not prove to be our Plexus; they are tried last. */
+  readonly #doubtful = new Set<number>();
   #trying = false;
   #tries = 0;
   #retry: ReturnType<typeof setTimeout> | undefined;
@@ -112,13 +114,13 @@ export class Link {
   async retry(): Promise<void> {
     this.#tries = 0;
     this.#afresh = this.#state.link === "refused";
+    this.#doubtful.clear();
     await saveRefusal("");
     if (this.#state.link === "refused") this.#set({ link: "connecting", text: "" });
     await this.ensure();
   }
 
   #later(): void {
-    if (this.#state.link === "refused") return;
     const pause = pauses[Math.min(this.#tries++, pauses.length - 1)] ?? 5000;
     clearTimeout(this.#retry);
     this.#retry = setTimeout(() => void this.ensure(), pause);
@@ -126,7 +128,9 @@ export class Link {
 
   /** Opens a connection to the first port that takes one. */
   async #find(): Promise<{ socket: WebSocket; port: number } | null> {
-    for (const port of await readPorts()) {
+    const ports = await readPorts();
+    const inOrder = [...ports.filter((p) => !this.#doubtful.has(p)), ...ports.filter((p) => this.#doubtful.has(p))];
+    for (const port of inOrder) {
       const socket = await open(`ws://localhost:${port}${Path}`);
       if (socket !== null) return { socket, port };
     }
@@ -171,10 +175,8 @@ export class Link {
     if (this.#socket !== socket) return;
     this.#socket = null;
     clearTimeout(this.#watchdog);
-    if (this.#state.link !== "refused") {
-      this.#set({ link: "connecting", code: "", plexus: "" });
-      this.#later();
-    }
+    this.#set({ link: "connecting", code: "", plexus: "" });
+    this.#later();
   }
 
   #receive(socket: WebSocket, data: unknown): void {
@@ -212,6 +214,7 @@ export class Link {
         }
         this.#tries = 0;
         this.#afresh = false;
+        this.#doubtful.clear();
         if (message.token !== undefined) void saveToken(message.token);
         this.#set({ link: "connected", code: "", text: "", plexus: message.version });
         return;
@@ -238,26 +241,27 @@ export class Link {
     socket.send(JSON.stringify({ type: "proof", proof: answer } satisfies ToDaemon));
   }
 
+  /** Leaves what cannot be our Plexus, and goes on looking for the one that is. */
   #impostor(socket: WebSocket): void {
-    socket.close(4003, "no proof");
-    const text = `What answers on port ${this.#state.port} is not the Plexus that you approved. If you have set Plexus up anew, try again to pair.`;
-    this.#refused("impostor", text);
+    const { port } = this.#state;
+    this.#doubtful.add(port);
+    this.#part(socket, 4003, "no proof");
+    const text = `What answers on port ${port} is not the Plexus that you approved. If you have set Plexus up anew, try again to pair.`;
+    this.#set({ link: "refused", code: "", text, plexus: "" });
+    this.#later();
   }
 
-  /** Some refusals are over by themselves; a person's no is not. */
+  /** A person's no stands. Other refusals pass: the alarm tries again, without hurry. */
   #refused(code: string, text: string): void {
-    this.#socket?.close();
+    if (this.#socket !== null) this.#part(this.#socket, 1000, "");
+    if (code === "denied") void saveRefusal(text);
+    this.#set({ link: code === "denied" ? "refused" : "connecting", code: "", text, plexus: "" });
+  }
+
+  #part(socket: WebSocket, code: number, reason: string): void {
     this.#socket = null;
     clearTimeout(this.#watchdog);
-    if (code === "denied" || code === "impostor") {
-      void saveRefusal(text);
-      this.#set({ link: "refused", code: "", text, plexus: "" });
-      return;
-    }
-    // Another version is updated, others are answered, or the same browser is connected elsewhere: no hurry.
-    this.#set({ link: "connecting", code: "", text, plexus: "" });
-    this.#tries = pauses.length;
-    this.#later();
+    socket.close(code, reason);
   }
 }
 
