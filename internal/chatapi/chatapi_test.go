@@ -98,7 +98,7 @@ const (
 	done = "[DONE]"
 )
 
-var hello = loop.Send{Text: "hello & <go>", History: []loop.Exchange{{Role: "user", Text: "before"}, {Role: "assistant", Text: "yes"}}}
+var hello = loop.Send{Text: "hello & <go>", History: loop.Past(loop.Exchange{Role: "user", Text: "before"}, loop.Exchange{Role: "assistant", Text: "yes"})}
 
 func TestSendStreams(t *testing.T) {
 	var body, auth, path string

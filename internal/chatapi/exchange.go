@@ -56,8 +56,12 @@ func (m *Model) prepare(ctx context.Context, req loop.Send, on loop.Observer) (*
 	if e.Idle <= 0 {
 		e.Idle = defaultIdle
 	}
-	messages := make([]message, 0, len(req.History)+1)
-	for _, h := range req.History {
+	history, err := req.History(ctx)
+	if err != nil {
+		return nil, err
+	}
+	messages := make([]message, 0, len(history)+1)
+	for _, h := range history {
 		messages = append(messages, message{Role: h.Role, Content: h.Text})
 	}
 	var body bytes.Buffer

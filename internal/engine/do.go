@@ -147,8 +147,11 @@ func (e *Engine) answered(ctx context.Context, o order, rec store.Action, a stor
 	}
 	switch a.State {
 	case store.ApprovalAllowed:
+		if context.Cause(ctx) != nil { // the stop and the answer met
+			return e.notRun(ctx, rec)
+		}
 		var fault *tool.Error
-		if err := e.still(ctx, o); errors.As(err, &fault) {
+		if err := e.still(context.WithoutCancel(ctx), o); errors.As(err, &fault) {
 			return e.finish(ctx, rec, DecisionAllowed, refused(fault))
 		} else if err != nil {
 			return tool.Result{}, err
@@ -273,7 +276,7 @@ const cutByRestart = "Plexus was restarted while this ran. It may have partly ru
 func (e *Engine) resumeWaiting(ctx context.Context, rec store.Action) (tool.Result, error) {
 	call := tool.Call{ID: rec.ID, Thread: rec.Thread, Turn: rec.Turn, Round: rec.Round, N: rec.N, Folder: tool.Folder{ID: rec.Folder}, Tool: rec.Tool,
 		Input: rec.Input, Actor: tool.Actor{Door: tool.Door(rec.Door), Name: rec.Actor}}
-	o, err := e.prepare(ctx, call)
+	o, err := e.prepare(context.WithoutCancel(ctx), call)
 	var fault *tool.Error
 	if errors.As(err, &fault) {
 		record, cancel := outlive(ctx)

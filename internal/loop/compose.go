@@ -3,7 +3,6 @@ package loop
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -23,8 +22,14 @@ const (
 
 // compose makes the user's message. The first that reaches a chat carries the prompt and the workspace.
 func (t *turn) compose(ctx context.Context) (store.Message, error) {
-	if err := t.move(ctx, store.TurnMove{From: []store.TurnState{store.TurnQueued}, To: store.TurnComposing}); err != nil {
-		return store.Message{}, err
+	if t.turn.State == store.TurnQueued {
+		err := t.move(ctx, store.TurnMove{From: []store.TurnState{store.TurnQueued}, To: store.TurnComposing})
+		if errors.Is(err, store.ErrConflict) {
+			return store.Message{}, errTaken
+		}
+		if err != nil {
+			return store.Message{}, err
+		}
 	}
 	first, err := t.isFirst(ctx)
 	if err != nil {
@@ -37,18 +42,19 @@ func (t *turn) compose(ctx context.Context) (store.Message, error) {
 	return t.add(ctx, m)
 }
 
-// isFirst reports whether no message with the prompt can have reached the thread's chat.
+// isFirst reports whether the model may not have the prompt yet: none was accepted, or the chat that had it is gone.
+// Sending it twice does no harm; a chat without it never acts.
 func (t *turn) isFirst(ctx context.Context) (bool, error) {
-	messages, err := t.l.cfg.Store.Messages(ctx, t.turn.Thread)
-	if err != nil {
-		return false, fmt.Errorf("read earlier messages: %w", err)
+	arrived, err := t.l.cfg.Store.PromptArrived(ctx, t.turn.Thread)
+	if err != nil || !arrived {
+		return true, err
 	}
-	for _, m := range messages {
-		if m.Wire != "" && (m.Delivery == store.DeliveryAccepted || m.Delivery == store.DeliveryUnknown) {
-			return false, nil
-		}
+	bound, err := t.l.cfg.Store.EverBound(ctx, t.turn.Thread)
+	if err != nil || !bound {
+		return false, err // a model without chats is told everything each time
 	}
-	return true, nil
+	_, current, err := t.l.cfg.Store.CurrentChat(ctx, t.turn.Thread)
+	return !current, err
 }
 
 // describe tells the model where it works. What cannot be found out is left out.

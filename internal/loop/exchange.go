@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"plexus/internal/plx"
 	"plexus/internal/store"
 )
 
@@ -36,16 +37,13 @@ func (t *turn) request(ctx context.Context, out store.Message) (Send, error) {
 	if err != nil {
 		return Send{}, fmt.Errorf("read the chat: %w", err)
 	}
-	history, err := t.history(ctx, out.ID)
-	if err != nil {
-		return Send{}, err
-	}
 	text := out.Wire
 	if text == "" {
 		text = out.Text
 	}
 	return Send{Thread: t.thread, Folder: t.folder, Turn: t.turn.ID, Chat: chat, Message: out.ID,
-		Text: text, Delivery: out.Delivery, Receipt: out.Receipt, History: history}, nil
+		Text: text, Delivery: out.Delivery, Receipt: out.Receipt,
+		History: func(ctx context.Context) ([]Exchange, error) { return t.history(ctx, out.ID) }}, nil
 }
 
 // history is what the model saw before the message with this id.
@@ -109,7 +107,7 @@ type settlement struct {
 // settle writes the reply as far as it came and what is known of the delivery.
 func (t *turn) settle(ctx context.Context, o *observer, s settlement) (store.Message, error) {
 	if t.l.ctx.Err() != nil {
-		return store.Message{}, s.err // shut down: a later start finds out
+		return store.Message{}, ErrClosed // a later start finds out
 	}
 	keep := context.WithoutCancel(ctx)
 	o.stream.flush(keep)
@@ -121,7 +119,8 @@ func (t *turn) settle(ctx context.Context, o *observer, s settlement) (store.Mes
 	if s.got.Text == "" {
 		s.got.Text = o.stream.text()
 	}
-	end := store.MessageEnd{Text: s.got.Text, Model: s.got.Model, Recovered: s.got.Recovered}
+	end := store.MessageEnd{Text: s.got.Text, Model: s.got.Model, Recovered: s.got.Recovered,
+		Notes: plx.Parse(s.got.Text, plx.Options{Rendered: s.got.Recovered}).Notes}
 	if s.err != nil {
 		t.cut = &cutReply{id: s.reply.ID, end: end}
 		return store.Message{}, s.err

@@ -59,9 +59,15 @@ type Loop struct {
 
 // runner is the goroutine that works off one thread's turns.
 type runner struct {
-	again bool                    // look at the queue once more before ending
-	stop  context.CancelCauseFunc // ends the turn in flight; nil between turns
-	done  chan struct{}           // closed when the turn in flight has ended
+	again  bool    // look at the queue once more before ending
+	flight *flight // nil between turns
+}
+
+// flight is one turn being run, from before it is picked.
+type flight struct {
+	stop   context.CancelCauseFunc
+	done   chan struct{} // closed when it has ended
+	picked bool          // there was a turn; read it after done
 }
 
 // New returns a loop that does nothing until Start.
@@ -85,9 +91,30 @@ func (l *Loop) Start(ctx context.Context) error {
 		l.Wake(t.Thread)
 	}
 	for _, thread := range queued {
-		l.Wake(thread)
+		held, err := l.held(ctx, thread)
+		if err != nil {
+			return err
+		}
+		if !held {
+			l.Wake(thread)
+		}
 	}
 	return nil
+}
+
+// held reports whether the thread's queue waits for a person, as it does after a failure.
+func (l *Loop) held(ctx context.Context, thread string) (bool, error) {
+	turns, err := l.cfg.Store.Turns(ctx, thread)
+	if err != nil {
+		return false, fmt.Errorf("read the turns of thread %s: %w", thread, err)
+	}
+	var last store.Turn
+	for _, t := range turns {
+		if t.Ended != nil && (last.Ended == nil || t.Ended.After(*last.Ended)) {
+			last = t
+		}
+	}
+	return last.State == store.TurnFailed, nil
 }
 
 // Close stops taking work and waits, until ctx ends, for the runners. Turns in
@@ -138,21 +165,47 @@ func (l *Loop) Submit(ctx context.Context, thread, text string) (store.Turn, err
 
 // Stop ends the turn in flight as stopped and waits, until ctx ends, for it to be so. ErrIdle when there is none.
 func (l *Loop) Stop(ctx context.Context, thread string) error {
-	l.mu.Lock()
-	r := l.runners[thread]
-	if r == nil || r.stop == nil {
-		l.mu.Unlock()
-		return ErrIdle
+	f := l.flying(thread)
+	if f == nil {
+		return l.stopLeft(ctx, thread)
 	}
-	stop, done := r.stop, r.done
-	l.mu.Unlock()
-	stop(engine.ErrStopped)
+	f.stop(engine.ErrStopped)
 	select {
-	case <-done:
-		return nil
+	case <-f.done:
 	case <-ctx.Done():
 		return fmt.Errorf("wait for the turn to stop: %w", ctx.Err())
 	}
+	if !f.picked {
+		return ErrIdle
+	}
+	return nil
+}
+
+func (l *Loop) flying(thread string) *flight {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if r := l.runners[thread]; r != nil {
+		return r.flight
+	}
+	return nil
+}
+
+// stopLeft ends a turn that nothing runs any more, since its end could not be written when it came.
+func (l *Loop) stopLeft(ctx context.Context, thread string) error {
+	active, err := l.cfg.Store.ActiveTurns(ctx)
+	if err != nil {
+		return fmt.Errorf("find the turn in flight: %w", err)
+	}
+	for _, t := range active {
+		if t.Thread != thread {
+			continue
+		}
+		if _, err := l.cfg.Store.EndTurn(ctx, t.ID, stopped()); err != nil {
+			return fmt.Errorf("stop the turn: %w", err)
+		}
+		return nil
+	}
+	return ErrIdle
 }
 
 // Wake makes sure that the thread's queue is being worked off.
@@ -200,23 +253,24 @@ func (l *Loop) work(thread string, r *runner) {
 
 // next runs the thread's turn in flight or the next of its queue; false when there is none or the queue is held.
 func (l *Loop) next(thread string, r *runner) (bool, error) {
+	ctx, stop := context.WithCancelCause(l.ctx)
+	defer stop(nil)
+	f := &flight{stop: stop, done: make(chan struct{})}
+	defer close(f.done)
+	l.fly(r, f) // before the turn is picked: a stop must not fall between the two
+	defer l.fly(r, nil)
 	turn, resumed, ok, err := l.pick(thread)
 	if err != nil || !ok {
 		return false, err
 	}
-	ctx, stop := context.WithCancelCause(l.ctx)
-	defer stop(nil)
-	done := make(chan struct{})
-	defer close(done)
-	l.mu.Lock()
-	r.stop, r.done = stop, done
-	l.mu.Unlock()
-	defer func() {
-		l.mu.Lock()
-		r.stop = nil
-		l.mu.Unlock()
-	}()
+	f.picked = true
 	return l.run(ctx, turn, resumed)
+}
+
+func (l *Loop) fly(r *runner, f *flight) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r.flight = f
 }
 
 func (l *Loop) pick(thread string) (turn store.Turn, resumed, ok bool, err error) {

@@ -155,6 +155,22 @@ func (r *rig) inState(turn store.Turn, state store.TurnState) store.Turn {
 	return got
 }
 
+// eventually polls what has no event to wait for.
+func (r *rig) eventually(what string, ok func() bool) {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(r.t.Context(), 30*time.Second)
+	defer cancel()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			r.t.Fatalf("never: %s", what)
+		}
+	}
+}
+
 // question waits for an open approval of the thread.
 func (r *rig) question(thread string) store.Approval {
 	r.t.Helper()
@@ -254,6 +270,19 @@ func TestTurnToAnswer(t *testing.T) {
 		if m.Delivery != store.DeliveryAccepted {
 			t.Errorf("the %s message counts as %q", m.Kind, m.Delivery)
 		}
+	}
+}
+
+// Notes and the answer are told once, whatever happens between two writes.
+func TestToldOnce(t *testing.T) {
+	r := newRig(t)
+	th := r.thread(twoRounds)
+	r.inState(r.submit(th, "do it"), store.TurnAnswered)
+	if got := strings.Count(r.story(th.ID), "\nnote "); got != 1 {
+		t.Errorf("%d notes", got)
+	}
+	if got := strings.Count(r.story(th.ID), "\nanswer "); got != 1 {
+		t.Errorf("%d answers", got)
 	}
 }
 
@@ -426,6 +455,9 @@ func TestStop(t *testing.T) {
 			th := r.thread(tt.scenario)
 			turn := r.submit(th, "go")
 			r.inState(turn, tt.state)
+			if tt.state == store.TurnStreaming {
+				r.eventually("text has come", func() bool { return len(r.loop.Live(th.ID)) > 0 })
+			}
 			if err := r.loop.Stop(t.Context(), th.ID); err != nil {
 				t.Fatal(err)
 			}
@@ -512,6 +544,105 @@ func TestUnknownModel(t *testing.T) {
 	if got := r.inState(r.submit(th, "go"), store.TurnFailed); got.Code != FaultNotConfigured {
 		t.Errorf("code %q", got.Code)
 	}
+}
+
+// A turn that ends before its open question is answered takes the question with it.
+func TestEndWithdrawsTheQuestion(t *testing.T) {
+	r := newRig(t)
+	th := r.thread("steps:\n  - reply: '{plx:run approval=\"required\"}true{/plx:run}'\n")
+	turn := r.submit(th, "go")
+	asked := r.question(th.ID)
+	if err := r.loop.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(r.dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r.open()
+	if err := r.loop.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.inState(turn, store.TurnFailed); got.Code != FaultFolderGone {
+		t.Errorf("code %q", got.Code)
+	}
+	if _, err := r.gate.Answer(t.Context(), asked.ID, gate.Answer{Allow: true, By: "ui"}); !errors.Is(err, gate.ErrGone) {
+		t.Errorf("a late answer gave %v", err)
+	}
+	actions, err := r.store.TurnActions(t.Context(), turn.ID)
+	if err != nil || len(actions) != 1 || actions[0].State != store.ActionDone {
+		t.Errorf("actions %+v, %v", actions, err)
+	}
+}
+
+// A turn that is taken back while it is picked is no failure, and the queue goes on.
+func TestTakenBackWhilePicked(t *testing.T) {
+	r := newRig(t)
+	th := r.thread("steps:\n  - name: any\n    reply: '{plx:done}x{/plx:done}'\n    goto: any\n")
+	taken, err := r.store.EnqueueTurn(t.Context(), th.ID, "taken")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.store.RemoveQueued(t.Context(), taken.ID); err != nil {
+		t.Fatal(err)
+	}
+	goOn, err := r.loop.run(t.Context(), taken, false) // picked before it was taken
+	if err != nil || !goOn {
+		t.Errorf("run = %v, %v; want the queue to go on", goOn, err)
+	}
+	r.inState(r.submit(th, "next"), store.TurnAnswered)
+}
+
+// A first message of which nobody knows whether it arrived is followed by one with the prompt.
+func TestPromptAfterUnknownDelivery(t *testing.T) {
+	r := newRig(t)
+	th := r.thread("steps:\n  - expect: '\\{plx:task\\}\\nagain'\n    reply: '{plx:done}x{/plx:done}'\n")
+	turn, err := r.store.EnqueueTurn(t.Context(), th.ID, "first")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := r.store.AddMessage(t.Context(), store.Message{Thread: th.ID, Turn: turn.ID, Kind: store.MessageUser, Text: "first", Wire: "prompt first", Final: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []store.Delivery{store.DeliveryAttempting, store.DeliveryDispatched, store.DeliveryUnknown} {
+		if _, err := r.store.SetDelivery(t.Context(), m.ID, d, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := r.store.EndTurn(t.Context(), turn.ID, store.TurnEnd{To: store.TurnFailed, Code: FaultUnknownOutcome}); err != nil {
+		t.Fatal(err)
+	}
+	r.inState(r.submit(th, "again"), store.TurnAnswered)
+}
+
+// What a failure holds stays held over a restart.
+func TestHeldOverRestart(t *testing.T) {
+	r := newRig(t)
+	th := r.thread("steps:\n  - name: any\n    reply: '{plx:done}x{/plx:done}'\n    goto: any\n")
+	failed, err := r.store.EnqueueTurn(t.Context(), th.ID, "failed")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.store.EndTurn(t.Context(), failed.ID, store.TurnEnd{To: store.TurnFailed, Code: FaultNoBrowser}); err != nil {
+		t.Fatal(err)
+	}
+	waiting, err := r.store.EnqueueTurn(t.Context(), th.ID, "waiting")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.loop.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.loop.Stop(t.Context(), th.ID); !errors.Is(err, ErrIdle) {
+		t.Errorf("after the start something runs: %v", err)
+	}
+	if got, err := r.store.Turn(t.Context(), waiting.ID); err != nil || got.State != store.TurnQueued {
+		t.Errorf("the held turn is %s, %v", got.State, err)
+	}
+	r.inState(r.submit(th, "go on"), store.TurnAnswered)
 }
 
 func TestInvalidUTF8Task(t *testing.T) {

@@ -35,8 +35,10 @@ type Send struct {
 	Message  string     // store.Message.ID: the key of at-most-once
 	Text     string     // the wire text
 	Delivery store.Delivery
-	Receipt  string     // of an earlier attempt, for Recover
-	History  []Exchange // all earlier messages of the chat, oldest first; for models that remember nothing
+	Receipt  string // of an earlier attempt, for Recover
+	// History reads all earlier messages of the thread that reached the model, oldest first: for models that remember
+	// nothing, and for telling an earlier message from this one. It costs what the thread has.
+	History func(context.Context) ([]Exchange, error)
 }
 
 // Exchange is one earlier message as the provider saw it.
@@ -62,6 +64,11 @@ type Observer interface {
 	Status(text string)
 	// Notice is something that a person should know though the Send goes on.
 	Notice(store.Notice)
+}
+
+// Past is a History that is known already.
+func Past(all ...Exchange) func(context.Context) ([]Exchange, error) {
+	return func(context.Context) ([]Exchange, error) { return all, nil }
 }
 
 // Reply is a complete reply.
@@ -108,6 +115,5 @@ const (
 	FaultScript         = "script"       // the scenario has no answer for this
 	FaultFolderGone     = "folder-gone"
 	FaultDiskFull       = "disk-full"
-	FaultRestarted      = "restarted" // the daemon ended in mid-turn
-	FaultInternal       = "internal"  // a defect of Plexus
+	FaultInternal       = "internal" // a defect of Plexus
 )

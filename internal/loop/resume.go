@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"plexus/internal/engine"
 	"plexus/internal/plx"
 	"plexus/internal/store"
 	"plexus/internal/tool"
@@ -115,7 +116,7 @@ func (t *turn) resumeBatch(ctx context.Context, reply store.Message, begun map[i
 
 // settleAction returns the result of a recorded call and whether a person was asked about it.
 func (t *turn) settleAction(ctx context.Context, rec store.Action) (tool.Result, bool, error) {
-	asked := rec.State == store.ActionWaiting || rec.Decision == "allowed" || rec.Decision == "denied" || rec.Decision == "always"
+	asked := rec.State == store.ActionWaiting || rec.Decision == engine.DecisionAllowed || rec.Decision == engine.DecisionDenied || rec.Decision == engine.DecisionAlways
 	res, err := t.l.cfg.Engine.Resume(ctx, rec)
 	if err != nil {
 		return tool.Result{}, false, fmt.Errorf("settle %s after the restart: %w", rec.Tool, err)

@@ -26,7 +26,7 @@ func (s Scripted) Send(ctx context.Context, req Send, on Observer) (Reply, error
 			return Reply{}, err
 		}
 	}
-	reply, err := answerOf(req)
+	reply, err := answerOf(ctx, req)
 	if err != nil {
 		return Reply{}, err
 	}
@@ -58,9 +58,9 @@ func (s Scripted) Recover(ctx context.Context, req Send, on Observer) (Reply, er
 	return s.Send(ctx, req, on)
 }
 
-func answerOf(req Send) (scenario.Reply, error) {
+func answerOf(ctx context.Context, req Send) (scenario.Reply, error) {
 	_, file, _ := strings.Cut(req.Thread.Model, ":")
-	src, err := os.ReadFile(file)
+	src, err := readScript(file)
 	if err != nil {
 		return scenario.Reply{}, &Fault{Code: FaultScript, Text: fmt.Sprintf("The scenario cannot be read: %v.", err), Todo: "Name a scenario file, as in scripted:FILE."}
 	}
@@ -69,7 +69,11 @@ func answerOf(req Send) (scenario.Reply, error) {
 		return scenario.Reply{}, &Fault{Code: FaultScript, Text: fmt.Sprintf("The scenario %s is wrong: %v.", file, err), Todo: "Mend the file."}
 	}
 	mind := script.Start()
-	for _, e := range req.History {
+	history, err := req.History(ctx)
+	if err != nil {
+		return scenario.Reply{}, err
+	}
+	for _, e := range history {
 		if e.Role != "user" {
 			continue
 		}
@@ -82,6 +86,21 @@ func answerOf(req Send) (scenario.Reply, error) {
 		return scenario.Reply{}, scriptFault(err)
 	}
 	return reply, nil
+}
+
+// maxScript bounds a scenario file.
+const maxScript = 1 << 20
+
+// readScript reads a regular file: anything else could keep the turn waiting, or fill the memory.
+func readScript(file string) ([]byte, error) {
+	info, err := os.Stat(file)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular() || info.Size() > maxScript:
+		return nil, fmt.Errorf("%s is not a file of at most %d bytes", file, maxScript)
+	}
+	return os.ReadFile(file)
 }
 
 func scriptFault(err error) error {

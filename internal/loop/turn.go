@@ -43,6 +43,9 @@ type cutReply struct {
 	end store.MessageEnd
 }
 
+// errTaken is returned when a turn was taken out of the queue while it was picked.
+var errTaken = errors.New("the turn was taken back")
+
 // run takes a turn to its end. It returns whether the thread's queue should go
 // on, and an error only when the store cannot be written.
 func (l *Loop) run(ctx context.Context, row store.Turn, resumed bool) (bool, error) {
@@ -51,6 +54,9 @@ func (l *Loop) run(ctx context.Context, row store.Turn, resumed bool) (bool, err
 	answer, err := t.toAnswer(ctx, resumed)
 	if l.ctx.Err() != nil {
 		return false, nil // shut down: the state stays as it is, for the next start
+	}
+	if errors.Is(err, errTaken) {
+		return true, nil
 	}
 	if err != nil && errors.Is(context.Cause(ctx), engine.ErrStopped) {
 		err = engine.ErrStopped // whatever it was that noticed first
@@ -132,9 +138,6 @@ func deref(a *answer) answer {
 // act does what a complete reply says: it returns either the message to send next or the answer.
 func (t *turn) act(ctx context.Context, reply store.Message) (store.Message, *answer, error) {
 	read := plx.Parse(reply.Text, plx.Options{Rendered: reply.Recovered})
-	if err := t.tell(ctx, reply, read); err != nil {
-		return store.Message{}, nil, err
-	}
 	switch {
 	case len(read.Actions) > 0:
 		out, err := t.batch(ctx, reply, read)
@@ -149,28 +152,11 @@ func (t *turn) act(ctx context.Context, reply store.Message) (store.Message, *an
 	return store.Message{}, &answer{message: reply.ID, text: text}, nil
 }
 
-// tell appends the reply's notes.
-func (t *turn) tell(ctx context.Context, reply store.Message, read plx.Reply) error {
-	for _, note := range read.Notes {
-		body := store.Note{Message: reply.ID, Round: reply.Round, Text: note}
-		if _, err := t.l.cfg.Store.Append(ctx, t.turn.Thread, t.turn.ID, store.EventNote, body); err != nil {
-			return fmt.Errorf("record a note: %w", err)
-		}
-	}
-	return nil
-}
-
 // correct asks for the same reply in the grammar, at most maxCorrections times in a thread; after that the text is the answer.
 func (t *turn) correct(ctx context.Context, reply store.Message, read plx.Reply) (store.Message, *answer, error) {
-	messages, err := t.l.cfg.Store.Messages(ctx, t.turn.Thread)
+	asked, err := t.l.cfg.Store.CountMessages(ctx, t.turn.Thread, store.MessageCorrection)
 	if err != nil {
 		return store.Message{}, nil, fmt.Errorf("count the corrections: %w", err)
-	}
-	asked := 0
-	for _, m := range messages {
-		if m.Kind == store.MessageCorrection {
-			asked++
-		}
 	}
 	if asked < maxCorrections {
 		out, err := t.add(ctx, store.Message{Kind: store.MessageCorrection, Text: plx.Correction(read.Problems, read.Dropped)})
@@ -205,52 +191,69 @@ func (t *turn) insist(write func() error) error {
 	}
 }
 
-// end writes how the turn ended.
-func (t *turn) end(ctx context.Context, ans answer, err error) (bool, error) {
-	move := store.TurnMove{To: store.TurnAnswered}
-	goOn := true
+func stopped() store.TurnEnd {
+	return store.TurnEnd{To: store.TurnStopped, Code: codeStopped, Reason: "Stopped. What was done so far stays."}
+}
+
+// ending words how the turn ended.
+func (t *turn) ending(ans answer, err error) store.TurnEnd {
 	var fault *Fault
 	switch {
 	case err == nil:
-		err := t.insist(func() error {
-			_, err := t.l.cfg.Store.Append(ctx, t.turn.Thread, t.turn.ID, store.EventAnswer, store.Answer{Message: ans.message, Text: ans.text})
-			return err
-		})
-		if err != nil {
-			return false, fmt.Errorf("record the answer: %w", err)
-		}
+		return store.TurnEnd{To: store.TurnAnswered, Answer: &store.Answer{Message: ans.message, Text: ans.text}}
 	case errors.Is(err, engine.ErrStopped):
-		move = store.TurnMove{To: store.TurnStopped, Code: codeStopped, Reason: "Stopped. What was done so far stays."}
+		return stopped()
 	case errors.As(err, &fault):
-		move = store.TurnMove{To: store.TurnFailed, Code: fault.Code, Reason: strings.TrimSpace(fault.Text + " " + fault.Todo)}
-		goOn = false
+		return store.TurnEnd{To: store.TurnFailed, Code: fault.Code, Reason: strings.TrimSpace(fault.Text + " " + fault.Todo)}
 	case errors.Is(err, store.ErrFull):
-		move = store.TurnMove{To: store.TurnFailed, Code: FaultDiskFull, Reason: "The disk is full. What was recorded so far stays. Make room, then send a message to go on."}
-		goOn = false
-	default:
-		t.log.Error("turn failed", slog.Any("error", err))
-		move = store.TurnMove{To: store.TurnFailed, Code: FaultInternal, Reason: "Plexus failed: " + err.Error() + ". What was done so far stays. Send a message to go on; please report this."}
-		goOn = false
+		return store.TurnEnd{To: store.TurnFailed, Code: FaultDiskFull, Reason: "The disk is full. What was recorded so far stays. Make room, then send a message to go on."}
 	}
+	t.log.Error("turn failed", slog.Any("error", err))
+	return store.TurnEnd{To: store.TurnFailed, Code: FaultInternal, Reason: "Plexus failed: " + err.Error() + ". What was done so far stays. Send a message to go on; please report this."}
+}
+
+// end writes how the turn ended and returns whether the queue should go on.
+func (t *turn) end(ctx context.Context, ans answer, err error) (bool, error) {
+	end := t.ending(ans, err)
+	if t.cut != nil {
+		end.Cut, end.CutEnd = t.cut.id, t.cut.end
+	}
+	goOn := end.To != store.TurnFailed
 	if !goOn {
 		t.l.hold(t.turn.Thread)
 	}
+	if err := t.insist(func() error { return t.abandon(ctx) }); err != nil {
+		return false, err
+	}
 	err = t.insist(func() error {
-		_, err := t.l.cfg.Store.MoveTurn(ctx, t.turn.ID, move)
+		_, err := t.l.cfg.Store.EndTurn(ctx, t.turn.ID, end)
 		return err
 	})
 	if err != nil {
-		return false, fmt.Errorf("end the turn as %s: %w", move.To, err)
-	}
-	if t.cut != nil {
-		if _, err := t.l.cfg.Store.FinishReply(ctx, t.cut.id, t.cut.end); err != nil {
-			return false, fmt.Errorf("record the reply as far as it came: %w", err)
-		}
+		return false, fmt.Errorf("end the turn as %s: %w", end.To, err)
 	}
 	if !goOn {
 		t.tellHeld(ctx)
 	}
 	return goOn, nil
+}
+
+// abandon settles calls of the turn that nobody will take up any more: an open question would wait for an answer that
+// does nothing.
+func (t *turn) abandon(ctx context.Context) error {
+	actions, err := t.l.cfg.Store.TurnActions(ctx, t.turn.ID)
+	if err != nil {
+		return fmt.Errorf("read the turn's actions: %w", err)
+	}
+	for _, a := range actions {
+		if a.State == store.ActionDone {
+			continue
+		}
+		if err := t.l.cfg.Engine.Abandon(ctx, a); err != nil {
+			return fmt.Errorf("settle call %s: %w", a.ID, err)
+		}
+	}
+	return nil
 }
 
 // tellHeld says that waiting messages are held: what failed this turn would most likely fail them too.

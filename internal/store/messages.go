@@ -150,37 +150,72 @@ func (t *tx) notStreaming(id string) error {
 
 // MessageEnd is how a reply ended.
 type MessageEnd struct {
-	Text      string // the whole text; "" keeps what streamed
-	Model     string // as the provider names it
-	Recovered bool   // Text was read from the rendered page
+	Text      string   // the whole text; "" keeps what streamed
+	Model     string   // as the provider names it
+	Recovered bool     // Text was read from the rendered page
+	Notes     []string // the reply's notes, which become events with it
 }
 
 // FinishReply makes a reply final, for good. ErrConflict when it is already.
 func (s *Store) FinishReply(ctx context.Context, id string, end MessageEnd) (Message, error) {
 	var out Message
-	err := s.write(ctx, "finish reply", id, func(t *tx) error {
-		m, err := t.message(id)
-		if err != nil {
-			return err
-		}
-		if m.Kind != MessageReply || m.Final {
-			return t.notStreaming(id)
-		}
-		if end.Text != "" {
-			m.Text = end.Text
-		}
-		m.Text, m.Model, m.Recovered, m.Final = clean(m.Text), clean(end.Model), end.Recovered, true
-		if _, err := t.exec("UPDATE messages SET text = ?, model = ?, recovered = ?, final = 1 WHERE id = ?", m.Text, m.Model, m.Recovered, id); err != nil {
-			return err
-		}
-		if _, err := t.exec("DELETE FROM message_chunks WHERE message = (SELECT n FROM messages WHERE id = ?)", id); err != nil {
-			return err
-		}
-		out = m
-		_, err = t.messageChanged(m)
+	err := s.write(ctx, "finish reply", id, func(t *tx) (err error) {
+		out, err = t.finishReply(id, end)
 		return err
 	})
 	return out, err
+}
+
+func (t *tx) finishReply(id string, end MessageEnd) (Message, error) {
+	m, err := t.message(id)
+	if err != nil {
+		return Message{}, err
+	}
+	if m.Kind != MessageReply || m.Final {
+		return Message{}, t.notStreaming(id)
+	}
+	if end.Text != "" {
+		m.Text = end.Text
+	}
+	m.Text, m.Model, m.Recovered, m.Final = clean(m.Text), clean(end.Model), end.Recovered, true
+	if _, err := t.exec("UPDATE messages SET text = ?, model = ?, recovered = ?, final = 1 WHERE id = ?", m.Text, m.Model, m.Recovered, id); err != nil {
+		return Message{}, err
+	}
+	if _, err := t.exec("DELETE FROM message_chunks WHERE message = (SELECT n FROM messages WHERE id = ?)", id); err != nil {
+		return Message{}, err
+	}
+	if _, err := t.messageChanged(m); err != nil {
+		return Message{}, err
+	}
+	for _, text := range end.Notes {
+		if _, err := t.appendRow(m.Thread, m.Turn, EventNote, Note{Message: m.ID, Round: m.Round, Text: text}); err != nil {
+			return Message{}, err
+		}
+	}
+	return m, nil
+}
+
+// CountMessages returns how many messages of a kind the thread has.
+func (s *Store) CountMessages(ctx context.Context, thread string, kind MessageKind) (int, error) {
+	n, err := one(ctx, s, scanCount, "SELECT count(*) FROM messages WHERE thread = ? AND kind = ?", thread, string(kind))
+	return n, s.fail("count messages of thread", thread, err)
+}
+
+// PromptArrived reports whether a message that carries more than the user's text, the prompt, was accepted in the thread.
+func (s *Store) PromptArrived(ctx context.Context, thread string) (bool, error) {
+	n, err := one(ctx, s, scanCount, "SELECT count(*) FROM messages WHERE thread = ? AND wire <> '' AND delivery = 'accepted'", thread)
+	return n > 0, s.fail("look for the prompt in thread", thread, err)
+}
+
+// EverBound reports whether the thread has or had a chat.
+func (s *Store) EverBound(ctx context.Context, thread string) (bool, error) {
+	n, err := one(ctx, s, scanCount, "SELECT count(*) FROM chats WHERE thread = ?", thread)
+	return n > 0, s.fail("look for a chat of thread", thread, err)
+}
+
+func scanCount(row scanner) (n int, err error) {
+	err = row.Scan(&n)
+	return n, err
 }
 
 // DiscardReply takes back a reply that is not final: its message will be answered

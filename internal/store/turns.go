@@ -238,6 +238,48 @@ func (s *Store) MoveTurn(ctx context.Context, id string, m TurnMove) (Turn, erro
 	return out, err
 }
 
+// TurnEnd is how a turn ended, with all that belongs to that.
+type TurnEnd struct {
+	To           TurnState // a final one
+	Code, Reason string
+	Answer       *Answer    // nil for none
+	Cut          string     // a reply that the end cut short, by its Message.ID; "" for none
+	CutEnd       MessageEnd // as far as it came
+}
+
+// EndTurn moves a turn to a final state, and writes in the same transaction what was answered and what came of a reply
+// that was cut short: no reader sees one without the other, and none is written twice. ErrConflict when the turn is
+// final already.
+func (s *Store) EndTurn(ctx context.Context, id string, end TurnEnd) (Turn, error) {
+	var out Turn
+	err := s.write(ctx, "end turn", id, func(t *tx) error {
+		tu, err := t.turn(id)
+		if err != nil {
+			return err
+		}
+		if !end.To.Final() {
+			return fmt.Errorf("a turn does not end as %q", end.To)
+		}
+		if tu.State.Final() {
+			return fmt.Errorf("%w: it is %s", ErrConflict, tu.State)
+		}
+		if end.Answer != nil {
+			if _, err := t.appendRow(tu.Thread, tu.ID, EventAnswer, end.Answer); err != nil {
+				return err
+			}
+		}
+		if end.Cut != "" {
+			if _, err := t.finishReply(end.Cut, end.CutEnd); err != nil {
+				return err
+			}
+		}
+		tu.State, tu.Code, tu.Reason, tu.Since, tu.Ended = end.To, end.Code, clean(end.Reason), t.now, t.at()
+		out = tu
+		return t.saveTurn(tu)
+	})
+	return out, err
+}
+
 // shiftTurn moves a turn that is in state from, with what happened to its approval; any other is left alone.
 func (t *tx) shiftTurn(id string, from, to TurnState) error {
 	if id == "" {
