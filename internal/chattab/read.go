@@ -228,7 +228,7 @@ func (s *session) fromPage(ctx context.Context, limit time.Duration, otherwise *
 			return s.pageFailed(ctx, err, otherwise)
 		}
 	}
-	ask := link.RecoverTurn{Turn: s.req.Turn, Thread: s.req.Thread.ID, Tab: s.tab, MessageID: s.receipt}
+	ask := link.RecoverTurn{ID: s.number(), Turn: s.req.Turn, Thread: s.req.Thread.ID, Tab: s.tab, MessageID: s.receipt}
 	if s.receipt == "" {
 		ask.Text = s.req.Text
 	}

@@ -31,7 +31,7 @@ func TestReading(t *testing.T) {
 	rest := func(b *browser) { b.data(tail); b.frame(link.StreamUpdate{Event: "close"}) }
 	recovered := func(b *browser, m message) {
 		b.respond(m, link.RecoverResult{Found: true})
-		b.write(link.Recovered{Type: "recovered", Turn: m.Turn, Text: "{plx:done}as shown{/plx:done}"})
+		b.write(link.Recovered{Type: "recovered", ID: m.ID, Turn: m.Turn, Text: "{plx:done}as shown{/plx:done}"})
 	}
 	fromPage := loop.Reply{Text: "{plx:done}as shown{/plx:done}", Model: "gpt-9", Recovered: true}
 	whole := loop.Reply{Text: reply, Model: "gpt-9"}
@@ -182,6 +182,14 @@ func TestReading(t *testing.T) {
 			if n := b.count("open_tab"); n != 3 {
 				t.Errorf("opened %d times", n)
 			}
+		}},
+		{name: "a reply found for an earlier message of the turn comes late", want: whole, set: func(b *browser) {
+			b.on("proceed", then(first, func(b *browser, m message) {
+				for _, id := range []string{"message-0.abc", "message-11.abc", "message-1"} {
+					b.write(link.Recovered{Type: "recovered", ID: id, Turn: m.Turn, Text: "{plx:done}of another round{/plx:done}"})
+				}
+				rest(b)
+			}))
 		}},
 		{name: "the chat is gone when its tab is opened again", code: loop.FaultChatGone, set: func(b *browser) {
 			ok := b.handlers["open_tab"][0]

@@ -17,7 +17,7 @@ func TestRecover(t *testing.T) {
 	ours := append(append([]link.PageMessage{}, before...), link.PageMessage{ID: messageID, Role: "user", Text: "Fix the failing test"})
 	recovered := func(b *browser, m message) {
 		b.respond(m, link.RecoverResult{Found: true})
-		b.write(link.Recovered{Type: "recovered", Turn: m.Turn, Text: "as shown"})
+		b.write(link.Recovered{Type: "recovered", ID: m.ID, Turn: m.Turn, Text: "as shown"})
 	}
 	// held is a turn that the browser has kept: the message was posted and these bytes streamed.
 	held := func(b *browser, stage, text string) {

@@ -2,6 +2,7 @@ package chattab
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -108,8 +109,15 @@ func (s *session) connect(ctx context.Context) error {
 
 // holds reports whether the browser holds the turn with our message.
 func (s *session) holds() bool {
-	return s.fact != nil && s.fact.Stage != "lost" && strings.HasPrefix(s.fact.Send, s.req.Message+".")
+	return s.fact != nil && s.fact.Stage != "lost" && s.ours(s.fact.Send)
 }
+
+// number returns an id for a command about our message, for which the browser may be asked, or tell, later. Each is new: the
+// browser answers one that it knows from memory.
+func (s *session) number() string { return s.req.Message + "." + rand.Text()[:8] }
+
+// ours reports whether number made id, in this session or an earlier one for the same message.
+func (s *session) ours(id string) bool { return strings.HasPrefix(id, s.req.Message+".") }
 
 // close ends the subscription.
 func (s *session) close() {
@@ -193,8 +201,11 @@ func (s *session) take(ctx context.Context, ev any, ok bool) {
 			s.turnFact(ctx, f)
 		}
 	case *link.Recovered:
-		s.reading.life = time.Now()
-		s.reading.recovered = &ev.Text
+		// What the page was asked for an earlier message of the turn may be late.
+		if s.ours(ev.ID) {
+			s.reading.life = time.Now()
+			s.reading.recovered = &ev.Text
+		}
 	}
 }
 

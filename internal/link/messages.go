@@ -145,6 +145,7 @@ type SiteNotice struct {
 // Recovered is a complete tagged reply read from the rendered page.
 type Recovered struct {
 	Type string `json:"type" enum:"recovered" to:"daemon"`
+	ID   string `json:"id" min:"1"` // of the recover_turn
 	Turn string `json:"turn" min:"1"`
 	Text string `json:"text" min:"1" max:"8388608"`
 }

@@ -108,7 +108,7 @@ func TestEventsOfATab(t *testing.T) {
 	e.send(TabStatus{Type: "tab_status", Tab: 1, Thread: "th1", State: "reloaded"})
 	e.send(SiteNotice{Type: "notice", Turn: "t1", Code: "rate-limited", Text: "Too many requests"})
 	e.send(SubmitProgress{Type: "submit_progress", ID: "m1", Turn: "t1", Stage: "clicked"})
-	e.send(Recovered{Type: "recovered", Turn: "t1", Text: "{plx:done}x{/plx:done}"})
+	e.send(Recovered{Type: "recovered", ID: "r1", Turn: "t1", Text: "{plx:done}x{/plx:done}"})
 	if m, ok := (<-events).(*TurnStatus); !ok || len(m.Turns) != 1 || m.Turns[0].LastN != 3 {
 		t.Errorf("first: %+v", m)
 	}

@@ -210,7 +210,7 @@ func TestReloadInMidTurnIsRecovered(t *testing.T) {
 	}
 	var found link.RecoverResult
 	for deadline := time.Now().Add(15 * time.Second); !found.Found && time.Now().Before(deadline); {
-		r.command(link.RecoverTurn{Turn: "t1", Thread: "th1", Tab: tab.Tab, MessageID: sent.MessageID}, &found)
+		r.command(link.RecoverTurn{ID: "m1.look", Turn: "t1", Thread: "th1", Tab: tab.Tab, MessageID: sent.MessageID}, &found)
 	}
 	if !found.Found {
 		t.Fatal("the message is not in the transcript")
@@ -218,7 +218,9 @@ func TestReloadInMidTurnIsRecovered(t *testing.T) {
 	text := ""
 	f.until("the recovered reply", func(ev any) bool {
 		if rec, ok := ev.(*link.Recovered); ok {
-			text = rec.Text
+			if text = rec.Text; rec.ID != "m1.look" {
+				t.Errorf("recovered for %q", rec.ID)
+			}
 		}
 		return text != ""
 	})

@@ -36,7 +36,7 @@ export type ToContent =
   | { type: "resume"; id: string; turn: string; from: number }
   | { type: "ack"; turn: string; n: number }
   | { type: "look"; id: string }
-  | { type: "recover"; id: string; turn: string; messageId: string; text: string }
+  | { type: "recover"; id: string; ask: string; turn: string; messageId: string; text: string }
   | { type: "project"; id: string; name: string; project: string }
   /** The updates so far were taken; the next may come. */
   | { type: "taken" }
@@ -50,7 +50,8 @@ export type FromContent =
   | ({ type: "progress" } & Omit<SubmitProgress, "type" | "id"> & { send: string })
   | ({ type: "update" } & Omit<StreamUpdate, "type">)
   | ({ type: "notice"; turn: string } & Pick<SiteNotice, "code" | "text" | "until">)
-  | { type: "recovered"; turn: string; text: string }
+  /** ask is that of the "recover" which it answers. */
+  | { type: "recovered"; ask: string; turn: string; text: string }
   /** Asks for "woken" after ms: timers of a hidden page are slow. */
   | { type: "sleep"; n: number; ms: number };
 
@@ -60,7 +61,7 @@ export const fromContent: Shapes<FromContent> = {
   progress: { send: "string", turn: "string", stage: "string", messageId: "string?", conversationId: "string?" },
   update: { turn: "string", n: "number", stream: "string", event: "string", source: "string?", url: "string?", status: "number?", data: "string?" },
   notice: { turn: "string", code: "string", text: "string", until: "string?" },
-  recovered: { turn: "string", text: "string" },
+  recovered: { ask: "string", turn: "string", text: "string" },
   sleep: { n: "number", ms: "number" },
 };
 

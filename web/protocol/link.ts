@@ -123,6 +123,8 @@ export interface SiteNotice {
 /** Recovered is a complete tagged reply read from the rendered page. */
 export interface Recovered {
   type: "recovered";
+  /** of the recover_turn */
+  id: string;
   turn: string;
   text: string;
 }

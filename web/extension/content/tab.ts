@@ -261,7 +261,7 @@ export class Tab implements Clock {
     const stop = new AbortController();
     this.#recovering = stop;
     void recover(this.#site, asked, this, AbortSignal.any([this.#life, stop.signal])).then((text) => {
-      if (text !== null && !stop.signal.aborted) this.#tell({ type: "recovered", turn: message.turn, text });
+      if (text !== null && !stop.signal.aborted) this.#tell({ type: "recovered", ask: message.ask, turn: message.turn, text });
     });
     return { found: true };
   }

@@ -74,7 +74,7 @@ export class Commands {
       case "recover_turn": {
         const page = await this.#tabs.page(command.thread, command.tab);
         const { turn, messageId = "", text = "" } = command;
-        return (await page.order({ type: "recover", turn, messageId, text }, limits.quick)) as Results["recover_turn"];
+        return (await page.order({ type: "recover", ask: command.id, turn, messageId, text }, limits.quick)) as Results["recover_turn"];
       }
       case "ensure_project": {
         const page = await this.#tabs.page(command.thread, command.tab);
@@ -173,7 +173,7 @@ export class Commands {
     const record = this.#records.turns.get(message.turn);
     if (message.type === "recovered") {
       const text = message.text.slice(0, maxRecovered);
-      if (record === undefined || record.tab === tab) this.#send({ type: "recovered", turn: message.turn, text });
+      if (message.ask !== "" && (record === undefined || record.tab === tab)) this.#send({ type: "recovered", id: asId(message.ask), turn: message.turn, text });
       return;
     }
     if (record === undefined || record.tab !== tab) return;
