@@ -89,7 +89,7 @@ func TestRecover(t *testing.T) {
 				b.on("recover_turn", recovered)
 			}},
 		{name: "dispatched in a new chat that nobody knows", state: store.DeliveryDispatched, code: loop.FaultUnknownOutcome,
-			req: func(r *loop.Send) { r.Chat, r.History = store.Chat{Browser: "browser-1", URL: projectURL}, nil }},
+			req: func(r *loop.Send) { r.Chat, r.History = store.Chat{Browser: "browser-1", URL: projectURL}, loop.Past() }},
 		{name: "dispatched, and the page is gone", state: store.DeliveryDispatched, code: loop.FaultUnknownOutcome, set: func(b *browser) {
 			b.on("open_tab", refuse("no-tab"))
 		}},

@@ -39,8 +39,9 @@ type session struct {
 	fact       *link.TurnFact // what the browser held of the turn when it connected, or said since
 
 	reading reading
-	told    time.Time // of the last call of on
-	err     error     // of on: ends the session
+	told    time.Time       // of the last call of on
+	err     error           // of on: ends the session
+	past    []loop.Exchange // earlier messages, once they were needed
 }
 
 // begin checks what must be true before anything is done, and finds the browser.

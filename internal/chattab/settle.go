@@ -95,6 +95,9 @@ func (s *session) prove(ctx context.Context) (p proof, draft bool, err error) {
 			return unclear, false, s.blind(err)
 		}
 	}
+	if s.past, err = s.req.History(ctx); err != nil {
+		return unclear, false, err
+	}
 	tries := max(1, int(s.m.timing.proof/s.m.timing.look))
 	for range tries {
 		var facts link.PageFacts
@@ -172,7 +175,7 @@ func (s *session) judge(facts link.PageFacts) proof {
 
 // earlier returns the newest message that was sent in the chat before ours, and how many of them have the same text as ours.
 func (s *session) earlier() (newest string, same int) {
-	for _, e := range s.req.History {
+	for _, e := range s.past {
 		if e.Role != "user" {
 			continue
 		}

@@ -493,6 +493,7 @@ func request() loop.Send {
 	return loop.Send{
 		Thread: store.Thread{ID: "thread-1"}, Folder: store.Folder{ID: "folder-1", Name: "demo"},
 		Turn: "turn-1", Message: "message-1", Text: "Fix the\nfailing test",
+		History: loop.Past(),
 	}
 }
 
@@ -501,6 +502,6 @@ func later(state store.Delivery) loop.Send {
 	r := request()
 	r.Chat = store.Chat{ID: "chat-1", Thread: r.Thread.ID, Site: "chatgpt", Provider: conversation, URL: chatAddress, Project: "g-p-77", Browser: "browser-1", Current: true}
 	r.Delivery = state
-	r.History = []loop.Exchange{{Role: "user", Text: "The first task"}, {Role: "assistant", Text: "Done."}}
+	r.History = loop.Past(loop.Exchange{Role: "user", Text: "The first task"}, loop.Exchange{Role: "assistant", Text: "Done."})
 	return r
 }
