@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"os"
@@ -144,6 +145,40 @@ func TestKilledWithQueue(t *testing.T) {
 		turns := h.turns(th.ID)
 		return len(turns) == 3 && !slices.ContainsFunc(turns, func(t store.Turn) bool { return t.State != store.TurnAnswered })
 	})
+}
+
+// Who follows a thread goes on over a restart, without gap or repeat.
+func TestFollowOverRestart(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	model := h.scenario("steps:\n  - reply: 'x'\n    fault: freeze\n")
+	th := h.thread(model, "go")
+	follower := h.client
+	ctx, cancel := context.WithTimeout(t.Context(), bound)
+	defer cancel()
+	var seqs []int64
+	for u, err := range follower.Follow(ctx, th.ID, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if u.Event == nil {
+			continue
+		}
+		seqs = append(seqs, u.Event.Seq)
+		if u.Event.Kind == store.EventAnswer {
+			break
+		}
+		if u.Event.Kind == store.EventTurn && strings.Contains(string(u.Event.Body), `"state":"streaming"`) && h.turns(th.ID)[0].State == store.TurnStreaming {
+			h.kill()
+			h.write(strings.TrimPrefix(model, "scripted:"), "steps:\n  - reply: '{plx:done}whole{/plx:done}'\n")
+			h.start() // with another token, at another port
+		}
+	}
+	for i, seq := range seqs {
+		if seq != int64(i+1) {
+			t.Fatalf("events %v: want each once, in order", seqs)
+		}
+	}
 }
 
 // processes are those that commands of this home started, by the mark in their environment.

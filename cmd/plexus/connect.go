@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
 	"slices"
+	"strings"
 
 	"plexus/internal/client"
 	"plexus/internal/config"
@@ -18,9 +20,22 @@ type session struct {
 	end   func() error
 }
 
-// connect finds the running daemon or runs one in this process. The caller ends the session.
-func (a app) connect(ctx context.Context) (*session, error) {
+// errOwnCommand is the answer to a command that Plexus itself runs: it must not answer for the person.
+var errOwnCommand = errors.New("this was started by a command that Plexus runs, which may not use Plexus itself")
+
+// home returns the paths, unless one of this home's own commands asks.
+func (a app) home() (config.Paths, error) {
 	paths, err := a.paths()
+	if err == nil && strings.HasPrefix(os.Getenv(config.CallVariable), paths.Mark()+".") {
+		return config.Paths{}, errOwnCommand
+	}
+	return paths, err
+}
+
+// connect finds the running daemon or runs one in this process. With idle that one only answers, and takes up nothing that
+// waits in the store. The caller ends the session.
+func (a app) connect(ctx context.Context, idle bool) (*session, error) {
+	paths, err := a.home()
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +46,7 @@ func (a app) connect(ctx context.Context) (*session, error) {
 	if !errors.Is(err, config.ErrNoDaemon) {
 		return nil, err
 	}
-	return a.embed(ctx, daemon.Config{Paths: paths, Ports: daemon.Ports, Version: config.Version, Log: a.logger()})
+	return a.embed(ctx, daemon.Config{Paths: paths, Ports: append(slices.Clone(daemon.Ports), 0), Version: config.Version, Log: a.logger(), Idle: idle})
 }
 
 // embed runs a daemon in this process.
@@ -58,7 +73,7 @@ func (a app) embedPractice(ctx context.Context, paths config.Paths) (*session, e
 
 // require finds the running daemon; commands that act on what runs have no use for one of their own.
 func (a app) require(ctx context.Context) (*client.Client, error) {
-	paths, err := a.paths()
+	paths, err := a.home()
 	if err != nil {
 		return nil, err
 	}
@@ -66,9 +81,13 @@ func (a app) require(ctx context.Context) (*client.Client, error) {
 	return c, err
 }
 
-// with runs do in a session and ends it.
+// with runs do in a session that looks and sets, and ends it.
 func (a app) with(ctx context.Context, do func(*session) error) error {
-	s, err := a.connect(ctx)
+	return a.within(ctx, true, do)
+}
+
+func (a app) within(ctx context.Context, idle bool, do func(*session) error) error {
+	s, err := a.connect(ctx, idle)
 	if err != nil {
 		return err
 	}

@@ -24,6 +24,8 @@ func explain(err error) (text string, code int) {
 		return wrong.text, exitUsage
 	case errors.As(err, &refused):
 		return strings.TrimSpace(refused.Text + " " + refused.Todo), exitError
+	case errors.Is(err, errOwnCommand):
+		return "a command that Plexus runs may not use Plexus itself: approvals and settings are yours. Nothing was done.", exitError
 	case errors.Is(err, context.Canceled):
 		return "interrupted", exitStopped
 	case errors.Is(err, daemon.ErrRunning):

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"plexus/internal/config"
 )
 
 func TestMain(m *testing.M) {
@@ -104,6 +106,25 @@ func TestPathsError(t *testing.T) {
 	a := app{in: strings.NewReader(""), out: &out, err: &out, paths: terminal().paths}
 	t.Setenv("PLEXUS_HOME", "/dev/null/home")
 	if code := run(context.Background(), []string{"folders"}, a); code != exitError || !strings.Contains(out.String(), "/dev/null/home") {
+		t.Errorf("exit %d: %s", code, out.String())
+	}
+}
+
+// A command that Plexus runs cannot answer for the person, nor look: it is refused before it reaches the daemon.
+func TestOwnCommandsAreRefused(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("PLEXUS_HOME", home)
+	t.Setenv(config.CallVariable, config.At(home).Mark()+".a_call")
+	for _, args := range [][]string{{"approve", "p_x"}, {"folders", "level", "x", "full"}, {"threads"}, {"serve"}, {"open"}, {"config", "set", "folder.level", "full"}, {"tool", "run", "{}"}} {
+		var out strings.Builder
+		a := app{in: strings.NewReader(""), out: &out, err: &out, paths: config.DefaultPaths}
+		if code := run(t.Context(), args, a); code != exitError || !strings.Contains(out.String(), "may not use Plexus itself") {
+			t.Errorf("plexus %s: exit %d, %s", strings.Join(args, " "), code, out.String())
+		}
+	}
+	t.Setenv(config.CallVariable, config.At(t.TempDir()).Mark()+".a_call") // of another home: somebody works on Plexus with Plexus
+	var out strings.Builder
+	if code := run(t.Context(), []string{"threads"}, app{in: strings.NewReader(""), out: &out, err: &out, paths: config.DefaultPaths}); code != exitOK {
 		t.Errorf("exit %d: %s", code, out.String())
 	}
 }

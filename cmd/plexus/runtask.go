@@ -39,7 +39,7 @@ func (a app) runTask() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.with(cmd.Context(), func(s *session) error {
+			return a.within(cmd.Context(), false, func(s *session) error {
 				thread, err := a.startThread(cmd.Context(), s, o)
 				if err != nil {
 					return err

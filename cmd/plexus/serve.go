@@ -18,7 +18,7 @@ func (a app) serve() *cobra.Command {
 		Example: "  plexus serve\n  plexus serve --port 8770",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			paths, err := a.paths()
+			paths, err := a.home()
 			if err != nil {
 				return err
 			}

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"sync"
 	"time"
 
 	"plexus/internal/config"
@@ -20,9 +21,12 @@ import (
 
 // Client speaks to one daemon. Safe for concurrent use.
 type Client struct {
+	http  *http.Client
+	paths config.Paths // where a restarted daemon says how it is reached; empty for New
+
+	mu    sync.Mutex // guards what a restart of the daemon changes
 	base  string
 	token config.Secret
-	http  *http.Client
 }
 
 // Error is what the daemon answered instead of doing what was asked.
@@ -40,9 +44,7 @@ const maxAnswer = 64 << 20
 
 // New returns a client of the daemon with this state.
 func New(s config.State) *Client {
-	return &Client{
-		base:  "http://127.0.0.1:" + strconv.Itoa(s.Port),
-		token: config.Secret(s.Token),
+	c := &Client{
 		http: &http.Client{
 			Transport: &http.Transport{
 				Proxy:               nil, // the loopback is never behind one
@@ -53,6 +55,30 @@ func New(s config.State) *Client {
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}
+	c.aim(s)
+	return c
+}
+
+func (c *Client) aim(s config.State) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.base, c.token = "http://127.0.0.1:"+strconv.Itoa(s.Port), config.Secret(s.Token)
+}
+
+func (c *Client) target() (string, config.Secret) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.base, c.token
+}
+
+// refresh reads again how the daemon is reached: after a restart its token is another, and perhaps its port.
+func (c *Client) refresh() {
+	if c.paths.Home == "" {
+		return
+	}
+	if s, err := config.ReadState(c.paths); err == nil {
+		c.aim(s)
+	}
 }
 
 // Find returns a client of the daemon of these paths, or config.ErrNoDaemon when none answers.
@@ -62,6 +88,7 @@ func Find(ctx context.Context, p config.Paths) (*Client, config.State, error) {
 		return nil, config.State{}, err
 	}
 	c := New(s)
+	c.paths = p
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	if err := c.Get(ctx, "/api/version", nil); err != nil {
@@ -126,11 +153,12 @@ func encodeBody(in any) (io.Reader, error) {
 
 // send returns a response with a good status; the caller closes its body.
 func (c *Client) send(ctx context.Context, r Request, body io.Reader) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, r.Method, c.base+r.Path, body)
+	base, token := c.target()
+	req, err := http.NewRequestWithContext(ctx, r.Method, base+r.Path, body)
 	if err != nil {
 		return nil, fmt.Errorf("make the request: %w", err)
 	}
-	req.Header.Set("Authorization", "Bearer "+c.token.Reveal())
+	req.Header.Set("Authorization", "Bearer "+token.Reveal())
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := c.http.Do(req)
 	if err != nil {

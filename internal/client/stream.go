@@ -36,11 +36,10 @@ func (c *Client) Follow(ctx context.Context, thread string, after int64) iter.Se
 				}
 				return yield(u, nil)
 			})
-			var refused *Error
 			switch tries++; {
 			case errors.Is(err, errEnough), ctx.Err() != nil:
 				return
-			case errors.As(err, &refused), tries > reconnectTries:
+			case final(err), tries > reconnectTries:
 				yield(store.Update{}, fmt.Errorf("follow thread %s: %w", thread, err))
 				return
 			}
@@ -49,8 +48,15 @@ func (c *Client) Follow(ctx context.Context, thread string, after int64) iter.Se
 				return
 			case <-time.After(reconnectAfter):
 			}
+			c.refresh()
 		}
 	}
+}
+
+// final reports whether the daemon said no for good. A key that it does not know may be that of the daemon before.
+func final(err error) bool {
+	var refused *Error
+	return errors.As(err, &refused) && refused.Status != http.StatusUnauthorized && refused.Status != http.StatusServiceUnavailable
 }
 
 var errEnough = errors.New("the caller has seen enough")

@@ -4,6 +4,8 @@
 package config
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -28,6 +30,16 @@ func (p Paths) Lock() string { return filepath.Join(p.Run, "daemon.lock") }
 
 // SecretsFile holds secrets where the system has no key store.
 func (p Paths) SecretsFile() string { return filepath.Join(p.Run, "secrets.json") }
+
+// Mark is by what the processes of this home's commands are known: their environment has CallVariable, which begins
+// with it.
+func (p Paths) Mark() string {
+	sum := sha256.Sum256([]byte(p.Home))
+	return hex.EncodeToString(sum[:8])
+}
+
+// CallVariable is in the environment of every command that Plexus runs: MARK "." CALL.
+const CallVariable = "PLEXUS_CALL"
 
 // DefaultPaths returns the user's own places, or those under PLEXUS_HOME.
 func DefaultPaths() (Paths, error) {

@@ -39,21 +39,24 @@ type Declaration struct {
 
 // Keys of the settings.
 const (
-	KeyModel          = "model.default"
-	KeyAPIURL         = "model.api.url"
-	KeyAPIModel       = "model.api.model"
-	KeyAPIIdle        = "model.api.idle"
-	KeyMessageLimit   = "chat.message-limit"
-	KeyResultLimit    = "chat.result-limit"
-	KeyWatchdog       = "chat.watchdog"
-	KeyConsentChatGPT = "consent.chatgpt"
-	KeyLevel          = "folder.level"
-	KeyShell          = "command.shell"
-	KeyTimeout        = "command.timeout"
-	KeyMaxTimeout     = "command.max-timeout"
-	KeyRounds         = "turn.rounds"
-	KeySendKey        = "ui.send-key"
-	KeyRetainBin      = "store.bin-days"
+	KeyModel           = "model.default"
+	KeyAPIURL          = "model.api.url"
+	KeyAPIModel        = "model.api.model"
+	KeyAPIIdle         = "model.api.idle"
+	KeyMessageLimit    = "chat.message-limit"
+	KeyResultLimit     = "chat.result-limit"
+	KeyWatchdog        = "chat.watchdog"
+	KeyConsentChatGPT  = "consent.chatgpt"
+	KeyLevel           = "folder.level"
+	KeyShell           = "command.shell"
+	KeyTimeout         = "command.timeout"
+	KeyMaxTimeout      = "command.max-timeout"
+	KeyRounds          = "turn.rounds"
+	KeySendKey         = "ui.send-key"
+	KeyRetainBin       = "store.bin-days"
+	KeyRetainThreads   = "store.thread-days"
+	KeyRetainOutputs   = "store.output-days"
+	KeyRetainMegabytes = "store.megabytes"
 )
 
 // declarations is the one table of settings, in the order in which they are shown.
@@ -73,6 +76,9 @@ var declarations = []Declaration{
 	{KeyRounds, "Turns", TypeNumber, "60", "1", "1000", nil, "Most replies of the model in one turn; then Plexus stops and says so."},
 	{KeySendKey, "Appearance", TypeChoice, "ctrl-enter", "", "", []string{"ctrl-enter", "enter"}, "The key that sends a message in the web UI."},
 	{KeyRetainBin, "Storage", TypeNumber, "30", "1", "3650", nil, "Days that a deleted thread can be taken back."},
+	{KeyRetainThreads, "Storage", TypeNumber, "0", "0", "36500", nil, "Days after which a thread in which nothing happened is removed, unless it is pinned; 0 keeps all."},
+	{KeyRetainOutputs, "Storage", TypeNumber, "30", "1", "3650", nil, "Days that the full output of a command is kept; its beginning and end stay with the thread."},
+	{KeyRetainMegabytes, "Storage", TypeNumber, "0", "0", "1000000", nil, "Megabytes that the history may take before the oldest threads are removed; 0 for no limit."},
 }
 
 // Declarations returns all settings in display order. The caller must not change the options.

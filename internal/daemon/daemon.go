@@ -5,14 +5,13 @@ package daemon
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -52,6 +51,9 @@ type Config struct {
 	Ports   []int // tried in order; {0} for any free one
 	Version string
 	Log     *slog.Logger
+	// Idle is set for a daemon that only answers, for one command: turns and queues that wait in the store are not taken
+	// up, since they would be cut short again at once.
+	Idle bool
 	// Practice is set when the chat site is our own practice site, for which nobody's consent is needed.
 	Practice bool
 }
@@ -121,7 +123,7 @@ func (d *Daemon) build(ctx context.Context) error {
 		Shell:      settings.Text(ctx, config.KeyShell),
 		Timeout:    settings.Duration(ctx, config.KeyTimeout),
 		MaxTimeout: settings.Duration(ctx, config.KeyMaxTimeout),
-		Mark:       mark(d.cfg.Paths.Home),
+		Mark:       d.cfg.Paths.Mark(),
 		Log:        d.cfg.Log,
 	})
 	g := gate.New(d.store, d.cfg.Log)
@@ -147,12 +149,6 @@ func (d *Daemon) build(ctx context.Context) error {
 	return nil
 }
 
-// mark is by what the processes of commands are known, also after this process was killed.
-func mark(home string) string {
-	sum := sha256.Sum256([]byte(home))
-	return hex.EncodeToString(sum[:8])
-}
-
 // listen takes the first free port on the loopback.
 func listen(ctx context.Context, ports []int) (net.Listener, error) {
 	var lc net.ListenConfig
@@ -173,9 +169,6 @@ func (d *Daemon) State() config.State { return d.state }
 // Store is the daemon's memory, for what runs in the same process (the demo).
 func (d *Daemon) Store() *store.Store { return d.store }
 
-// Link is where browsers connect, for what runs in the same process (the demo).
-func (d *Daemon) Link() *link.Hub { return d.hub }
-
 // Stop asks Run to end. It does not wait.
 func (d *Daemon) Stop() {
 	select {
@@ -189,14 +182,19 @@ func (d *Daemon) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	// What an earlier process left is settled before anybody is answered, so that it cannot be taken for something new.
-	if err := d.settle(ctx); err != nil {
-		return errors.Join(err, d.Close(ctx))
+	if !d.cfg.Idle {
+		if err := d.settle(ctx); err != nil {
+			return errors.Join(err, d.Close(ctx))
+		}
 	}
 	served := make(chan error, 1)
 	go func() { served <- d.server.Serve(ctx, d.ln, drainBudget) }()
 	tidied := make(chan struct{})
 	go func() { defer close(tidied); d.tidy(ctx) }()
-	err := d.loop.Start(ctx)
+	var err error
+	if !d.cfg.Idle {
+		err = d.loop.Start(ctx)
+	}
 	if err == nil {
 		err = config.WriteState(d.cfg.Paths, d.state)
 	}
@@ -234,6 +232,9 @@ func (d *Daemon) abandon(ctx context.Context) error {
 	for _, a := range open {
 		if a.Turn != "" {
 			turn, err := d.store.Turn(ctx, a.Turn)
+			if err != nil && !errors.Is(err, store.ErrNotFound) {
+				return fmt.Errorf("find the turn of call %s: %w", a.ID, err)
+			}
 			if err == nil && !turn.State.Final() {
 				continue // the loop's
 			}
@@ -252,8 +253,7 @@ func (d *Daemon) tidy(ctx context.Context) {
 	tick := time.NewTicker(tidyEvery)
 	defer tick.Stop()
 	for {
-		days := time.Duration(d.settings.Int(ctx, config.KeyRetainBin)) * 24 * time.Hour
-		if _, err := d.store.Purge(ctx, store.Retention{Bin: days}); err != nil && ctx.Err() == nil {
+		if err := d.tidyOnce(ctx, time.Now()); err != nil && ctx.Err() == nil {
 			d.cfg.Log.Warn("store not tidied", slog.Any("error", err))
 		}
 		select {
@@ -262,6 +262,39 @@ func (d *Daemon) tidy(ctx context.Context) {
 			return
 		}
 	}
+}
+
+const day = 24 * time.Hour
+
+func (d *Daemon) tidyOnce(ctx context.Context, now time.Time) error {
+	days := func(key string) time.Duration { return time.Duration(d.settings.Int(ctx, key)) * day }
+	_, err := d.store.Purge(ctx, store.Retention{Bin: days(config.KeyRetainBin), Age: days(config.KeyRetainThreads),
+		Bytes: int64(d.settings.Int(ctx, config.KeyRetainMegabytes)) << 20})
+	return errors.Join(err, d.tidySpool(ctx, now.Add(-days(config.KeyRetainOutputs))))
+}
+
+// tidySpool removes full outputs that are older than before, and those of calls that are no longer recorded.
+func (d *Daemon) tidySpool(ctx context.Context, before time.Time) error {
+	files, err := os.ReadDir(d.cfg.Paths.Spool)
+	if err != nil {
+		return fmt.Errorf("list the outputs: %w", err)
+	}
+	var errs []error
+	for _, f := range files {
+		info, err := f.Info()
+		if err != nil || !info.Mode().IsRegular() {
+			continue // it went by itself, or it is not ours
+		}
+		call := strings.TrimSuffix(f.Name(), filepath.Ext(f.Name()))
+		_, err = d.store.Action(ctx, call)
+		if info.ModTime().Before(before) || errors.Is(err, store.ErrNotFound) {
+			errs = append(errs, os.Remove(filepath.Join(d.cfg.Paths.Spool, f.Name())))
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // endLoop stops taking work and what is at work. Turns keep their state.

@@ -2,14 +2,17 @@ package daemon
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"net"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"plexus/internal/client"
 	"plexus/internal/config"
 	"plexus/internal/store"
 )
@@ -140,14 +143,102 @@ func TestLostCallsAreSettled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := d.abandon(t.Context()); err != nil {
+	ended := make(chan error, 1)
+	go func() { ended <- d.Run(context.WithoutCancel(t.Context())) }()
+	c := client.New(d.State())
+	if err := c.Get(t.Context(), "/api/version", nil); err != nil { // answered only after what was left is settled
 		t.Fatal(err)
 	}
 	got, err := d.store.Action(t.Context(), a.ID)
 	if err != nil || got.State != store.ActionDone || !strings.Contains(string(got.Result), "interrupted") {
 		t.Errorf("the lost call is %s %s, %v", got.State, got.Result, err)
 	}
-	if err := d.Close(t.Context()); err != nil {
+	d.Stop()
+	if err := <-ended; err != nil {
 		t.Error(err)
+	}
+}
+
+// A daemon of one command answers and leaves what waits to the next that stays.
+func TestIdleTakesNothingUp(t *testing.T) {
+	cfg := testConfig(t)
+	cfg.Idle = true
+	d, end := started(t, cfg)
+	f, err := d.store.AddFolder(t.Context(), store.Folder{Path: t.TempDir(), Level: "full"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	th, err := d.store.CreateThread(t.Context(), store.Thread{Folder: f.ID, Model: "scripted:nowhere"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.store.EnqueueTurn(t.Context(), th.ID, "wait"); err != nil {
+		t.Fatal(err)
+	}
+	if err := end(); err != nil {
+		t.Fatal(err)
+	}
+	_, end = started(t, cfg)
+	if err := end(); err != nil {
+		t.Fatal(err)
+	}
+	cfg.Idle = false
+	d, end = started(t, cfg)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	var states []store.TurnState
+	for u, err := range d.store.Follow(ctx, store.FollowFrom{Thread: th.ID}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		var turn store.Turn
+		if u.Event == nil || u.Event.Kind != store.EventTurn || json.Unmarshal(u.Event.Body, &turn) != nil {
+			continue
+		}
+		if states = append(states, turn.State); turn.State.Final() {
+			break
+		}
+	}
+	if len(states) < 2 || states[0] != store.TurnQueued || states[1] != store.TurnComposing {
+		t.Errorf("states %q: want the turn taken up by the daemon that stays, and only once", states)
+	}
+	if err := end(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestTidySpool(t *testing.T) {
+	cfg := testConfig(t)
+	d, err := New(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = d.Close(t.Context()) }()
+	f, err := d.store.AddFolder(t.Context(), store.Folder{Path: t.TempDir(), Level: "full"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	for name, age := range map[string]time.Duration{"a_new": 0, "a_old": 31 * day, "a_unknown": 0} {
+		path := filepath.Join(cfg.Paths.Spool, name+".txt")
+		if err := os.WriteFile(path, []byte("output"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, now.Add(-age), now.Add(-age)); err != nil {
+			t.Fatal(err)
+		}
+		if name == "a_unknown" {
+			continue
+		}
+		if _, err := d.store.AddAction(t.Context(), store.Action{ID: name, Folder: f.ID, Tool: "run", Title: "x", Input: []byte("{}"), Door: "cli"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := d.tidyOnce(t.Context(), now); err != nil {
+		t.Fatal(err)
+	}
+	left, err := filepath.Glob(filepath.Join(cfg.Paths.Spool, "*"))
+	if err != nil || len(left) != 1 || filepath.Base(left[0]) != "a_new.txt" {
+		t.Errorf("left: %q, %v", left, err)
 	}
 }

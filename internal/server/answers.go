@@ -86,7 +86,9 @@ func explain(err error) (f failure, ok bool) {
 
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
-		return // the caller has gone
+		// The caller has gone and reads nothing, or Plexus ends and the caller must not take silence for success.
+		s.refuse(w, failure{http.StatusServiceUnavailable, "ending", "Plexus is shutting down. It is not known whether this was done.", "Look again when it runs."})
+		return
 	}
 	f, ok := explain(err)
 	if !ok {

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -493,5 +494,36 @@ func TestParsePage(t *testing.T) {
 	var r plx.Reply
 	if status := s.call("POST", "/api/parse", map[string]any{"text": "{plx:done}hi{/plx:done}", "rendered": false}, &r); status != 200 || r.Answer != "hi" {
 		t.Errorf("%d %+v", status, r)
+	}
+}
+
+// A request that the daemon's end cuts short is never told as done.
+func TestEndIsNotSuccess(t *testing.T) {
+	s := newSite(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	w := httptest.NewRecorder()
+	s.srv.fail(w, httptest.NewRequestWithContext(ctx, "POST", "/api/threads/x/stop", nil), context.Canceled)
+	if w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "ending") {
+		t.Errorf("told as %d %q", w.Code, w.Body)
+	}
+}
+
+// What changes a thread does not guess which is meant.
+func TestChangesNeedTheWholeID(t *testing.T) {
+	s := newSite(t)
+	var f store.Folder
+	s.call("POST", "/api/folders", map[string]string{"path": s.dir}, &f)
+	var th store.Thread
+	s.call("POST", "/api/threads", map[string]string{"folder": f.ID, "model": "api"}, &th)
+	short := th.ID[:6]
+	if status := s.call("GET", "/api/threads/"+short, nil, nil); status != 200 {
+		t.Errorf("looking by the first letters gave %d", status)
+	}
+	if status := s.call("DELETE", "/api/threads/"+short, nil, nil); status != 404 {
+		t.Errorf("deleting by the first letters gave %d", status)
+	}
+	if status := s.call("PATCH", "/api/threads/"+short, map[string]string{"title": "x"}, nil); status != 404 {
+		t.Errorf("renaming by the first letters gave %d", status)
 	}
 }

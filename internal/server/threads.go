@@ -78,7 +78,7 @@ func (s *Server) newThread(w http.ResponseWriter, r *http.Request) error {
 
 type threadChoice struct{ model, level, title string }
 
-// checkThread refuses a level looser than the folder's, except from the person's own terminal, and unknown models.
+// checkThread refuses a level looser than the folder's, and unknown models.
 func (s *Server) checkThread(r *http.Request, folder store.Folder, c threadChoice) error {
 	if len(c.title) > maxTitle {
 		return bad("bad-title", fmt.Sprintf("A title has at most %d bytes.", maxTitle), "")
@@ -127,7 +127,7 @@ func (s *Server) setThread(w http.ResponseWriter, r *http.Request) error {
 	if err := decode(r, &in); err != nil {
 		return err
 	}
-	t, err := s.cfg.Store.Thread(r.Context(), r.PathValue("id"))
+	t, err := s.exactThread(r)
 	if err != nil {
 		return err
 	}
@@ -155,9 +155,19 @@ func value(s *string) string {
 	return *s
 }
 
+// exactThread finds a thread by its whole id: what changes one does not guess.
+func (s *Server) exactThread(r *http.Request) (store.Thread, error) {
+	id := r.PathValue("id")
+	t, err := s.cfg.Store.Thread(r.Context(), id)
+	if err == nil && t.ID != id {
+		return store.Thread{}, store.ErrNotFound
+	}
+	return t, err
+}
+
 // deleteThread stops what runs and puts the thread into the bin, from which it can be taken back.
 func (s *Server) deleteThread(w http.ResponseWriter, r *http.Request) error {
-	t, err := s.cfg.Store.Thread(r.Context(), r.PathValue("id"))
+	t, err := s.exactThread(r)
 	if err != nil {
 		return err
 	}
