@@ -189,7 +189,7 @@ func rule(a store.Approval, ans Answer) (*store.Rule, error) {
 			return nil, fmt.Errorf("%q is not what this command begins with; a prefix fits only a single command without shell characters", r.Pattern)
 		}
 	case a.Command != "":
-		r.Kind, r.Pattern = RuleExact, strings.TrimSpace(a.Command)
+		r.Kind, r.Pattern, r.Dir = RuleExact, strings.TrimSpace(a.Command), ruleDir(a.Dir)
 	}
 	if err := CheckRule(r.Kind, r.Pattern); err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 
@@ -49,13 +50,15 @@ func (d *desk) restart() {
 }
 
 // ask records an action and a question about it.
-func (d *desk) ask(command string) store.Approval {
+func (d *desk) ask(command string) store.Approval { return d.askIn("", command) }
+
+func (d *desk) askIn(dir, command string) store.Approval {
 	d.t.Helper()
 	act, err := d.store.AddAction(d.t.Context(), store.Action{Folder: d.folder.ID, Tool: "run", Title: command, Input: json.RawMessage(`{}`), Door: "chat"})
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	a, err := d.store.AddApproval(d.t.Context(), store.Approval{Action: act.ID, Folder: d.folder.ID, Tool: "run", Title: command, Command: command, Reasons: []string{"why"}})
+	a, err := d.store.AddApproval(d.t.Context(), store.Approval{Action: act.ID, Folder: d.folder.ID, Tool: "run", Title: command, Command: command, Dir: dir, Reasons: []string{"why"}})
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -227,5 +230,29 @@ func TestAlways(t *testing.T) {
 				t.Errorf("rule %+v, want %s %q", r, tt.kind, tt.pattern)
 			}
 		})
+	}
+}
+
+// TestAlwaysHoldsWhereItWasAllowed: the same command elsewhere is another rule.
+func TestAlwaysHoldsWhereItWasAllowed(t *testing.T) {
+	d := newDesk(t)
+	ids := map[string]bool{}
+	for _, tt := range []struct{ dir, want string }{{"build/", "build"}, {"./build", "build"}, {"", ""}, {".", ""}, {"a/../b", "a/../b"}} {
+		got, err := d.gate.Answer(t.Context(), d.askIn(tt.dir, "rm -rf *").ID, Answer{Allow: true, Always: true, By: "ui"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids[got.Always] = true
+		rules, err := d.store.Rules(t.Context(), d.folder.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(rules, func(r store.Rule) bool { return r.ID == got.Always })
+		if i < 0 || rules[i].Dir != tt.want {
+			t.Errorf("allowed in %q: %+v", tt.dir, rules)
+		}
+	}
+	if len(ids) != 3 {
+		t.Errorf("%d rules, want 3", len(ids))
 	}
 }

@@ -2,6 +2,8 @@ package gate
 
 import (
 	"fmt"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -11,7 +13,7 @@ import (
 
 // Kinds of store.Rule.
 const (
-	RuleExact  = "exact"  // this command, letter for letter
+	RuleExact  = "exact"  // this command, letter for letter, in this directory
 	RulePrefix = "prefix" // commands that begin with these words
 	RuleWrite  = "write"  // every write tool
 )
@@ -38,7 +40,7 @@ type Verdict struct {
 // level) it treats as the strictest.
 //
 // Reading never asks. An always-allow rule spares any question: one for an exact command
-// always, one for a prefix or for writes only while no danger rule speaks, because whoever
+// in its directory always, one for a prefix or for writes only while no danger rule speaks, because whoever
 // allowed `git push` has not seen `git push --force`.
 func Judge(q Question) Verdict {
 	v := Verdict{Reasons: []string{}}
@@ -90,7 +92,7 @@ func spared(q Question, danger bool) (id string, ok bool) {
 		case q.Class != tool.ClassExec:
 			return false
 		case r.Kind == RuleExact:
-			return r.Pattern != "" && strings.TrimSpace(q.Subject.Command) == r.Pattern
+			return r.Pattern != "" && strings.TrimSpace(q.Subject.Command) == r.Pattern && ruleDir(q.Subject.Dir) == ruleDir(r.Dir)
 		case r.Kind == RulePrefix:
 			return !danger && hasPrefix(q.Subject.Command, r.Pattern)
 		}
@@ -100,6 +102,19 @@ func spared(q Question, danger bool) (id string, ok bool) {
 		return "", false
 	}
 	return q.Rules[i].ID, true
+}
+
+// ruleDir is a cwd as rules compare it: without what changes nothing. One with ".."
+// stays as it was spelled, because what that leads to depends on links.
+func ruleDir(dir string) string {
+	dir = filepath.ToSlash(dir)
+	if slices.Contains(strings.Split(dir, "/"), "..") {
+		return dir
+	}
+	if dir = path.Clean(dir); dir == "." {
+		return ""
+	}
+	return dir
 }
 
 // hasPrefix reports whether command is one simple command of plain words that

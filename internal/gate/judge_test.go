@@ -41,6 +41,9 @@ func TestJudge(t *testing.T) {
 	exact := []store.Rule{{ID: "r1", Kind: RuleExact, Pattern: "git push --force"}}
 	prefix := []store.Rule{{ID: "r2", Kind: RulePrefix, Pattern: "git push"}, {ID: "r3", Kind: RulePrefix, Pattern: "go test"}}
 	writes := []store.Rule{{ID: "r4", Kind: RuleWrite}}
+	inBuild := []store.Rule{{ID: "r5", Kind: RuleExact, Pattern: "rm -rf *", Dir: "build"}}
+	inTurned := []store.Rule{{ID: "r6", Kind: RuleExact, Pattern: "rm -rf *", Dir: "link/.."}}
+	emptying := func(dir string) tool.Subject { return tool.Subject{Command: "rm -rf *", Dir: dir} }
 	file := tool.Subject{Title: "write a.go", Paths: []string{"a.go"}}
 	for name, tt := range map[string]struct {
 		q       Question
@@ -71,6 +74,14 @@ func TestJudge(t *testing.T) {
 		"exact rule":                            {q: Question{Level: AutoReview, Class: tool.ClassExec, Subject: command(" git push --force\n"), Rules: exact}, rule: "r1"},
 		"exact rule, manual, review":            {q: Question{Level: Manual, Class: tool.ClassExec, Subject: command("git push --force"), Rules: exact, Review: true}, rule: "r1"},
 		"exact rule, more":                      {q: Question{Level: AutoReview, Class: tool.ClassExec, Subject: command("git push --force x"), Rules: exact}, ask: true, reasons: []string{"forced push"}},
+		"exact rule, its directory":             {q: Question{Level: Manual, Class: tool.ClassExec, Subject: emptying("build"), Rules: inBuild}, rule: "r5"},
+		"exact rule, its directory spelled":     {q: Question{Level: Manual, Class: tool.ClassExec, Subject: emptying("./build//"), Rules: inBuild}, rule: "r5"},
+		"exact rule, the folder":                {q: Question{Level: AutoReview, Class: tool.ClassExec, Subject: emptying(""), Rules: inBuild}, ask: true, reasons: []string{"all in it"}},
+		"exact rule, the folder by a dot":       {q: Question{Level: AutoReview, Class: tool.ClassExec, Subject: emptying("."), Rules: inBuild}, ask: true, reasons: []string{"all in it"}},
+		"exact rule, another directory":         {q: Question{Level: Manual, Class: tool.ClassExec, Subject: emptying("src"), Rules: inBuild}, ask: true, reasons: []string{"every command"}},
+		"exact rule, a way through a link":      {q: Question{Level: Manual, Class: tool.ClassExec, Subject: emptying("build/link/.."), Rules: inBuild}, ask: true, reasons: []string{"every command"}},
+		"exact rule, the same way":              {q: Question{Level: Manual, Class: tool.ClassExec, Subject: emptying("link/.."), Rules: inTurned}, rule: "r6"},
+		"exact rule of the folder, with a dot":  {q: Question{Level: Manual, Class: tool.ClassExec, Subject: tool.Subject{Command: "git push --force", Dir: "./"}, Rules: exact}, rule: "r1"},
 		"prefix rule":                           {q: Question{Level: Manual, Class: tool.ClassExec, Subject: command("go test ./... -run 'A|B'"), Rules: prefix}, rule: "r3"},
 		"prefix rule and danger":                {q: Question{Level: Manual, Class: tool.ClassExec, Subject: command("git push --force"), Rules: prefix}, ask: true, reasons: []string{"forced push", "every command"}},
 		"prefix rule and a tail":                {q: Question{Level: Manual, Class: tool.ClassExec, Subject: command("go test; rm x"), Rules: prefix}, ask: true, reasons: []string{"every command"}},

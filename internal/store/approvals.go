@@ -158,12 +158,12 @@ func (s *Store) Approvals(ctx context.Context, state string) ([]Approval, error)
 	return all, s.fail("approvals", state, err)
 }
 
-const ruleColumns = "id, folder, kind, pattern, created"
+const ruleColumns = "id, folder, kind, pattern, dir, created"
 
 func scanRule(row scanner) (Rule, error) {
 	var r Rule
 	var created int64
-	err := row.Scan(&r.ID, &r.Folder, &r.Kind, &r.Pattern, &created)
+	err := row.Scan(&r.ID, &r.Folder, &r.Kind, &r.Pattern, &r.Dir, &created)
 	r.Created = fromStamp(created)
 	return r, err
 }
@@ -190,9 +190,9 @@ func (t *tx) addRule(r Rule) (Rule, error) {
 		r.ID = NewID("r")
 	}
 	// The update changes nothing; without one there would be no row to return.
-	return one(context.Background(), t, scanRule, `INSERT INTO rules (id, folder, kind, pattern, created) VALUES (?, ?, ?, ?, ?)
-		ON CONFLICT (folder, kind, pattern) DO UPDATE SET kind = kind RETURNING `+ruleColumns,
-		r.ID, r.Folder, r.Kind, r.Pattern, stamp(orNow(r.Created, t.now)))
+	return one(context.Background(), t, scanRule, `INSERT INTO rules (id, folder, kind, pattern, dir, created) VALUES (?, ?, ?, ?, ?, ?)
+		ON CONFLICT (folder, kind, pattern, dir) DO UPDATE SET kind = kind RETURNING `+ruleColumns,
+		r.ID, r.Folder, r.Kind, r.Pattern, r.Dir, stamp(orNow(r.Created, t.now)))
 }
 
 // RemoveRule forgets a rule.

@@ -127,12 +127,16 @@ func TestRules(t *testing.T) {
 	}
 	b := must(s.AddRule(ctx, Rule{Folder: "f_1", Kind: "prefix", Pattern: "make"}))
 	must(s.AddRule(ctx, Rule{Folder: "f_2", Kind: "exact", Pattern: "make"}))
-	if diff := cmp.Diff([]Rule{a, b}, must(s.Rules(ctx, "f_1"))); diff != "" {
+	c := must(s.AddRule(ctx, Rule{Folder: "f_1", Kind: "exact", Pattern: "make", Dir: "sub"}))
+	if c.ID == a.ID || c.Dir != "sub" {
+		t.Fatalf("another directory is the same rule: %+v", c)
+	}
+	if diff := cmp.Diff([]Rule{a, b, c}, must(s.Rules(ctx, "f_1"))); diff != "" {
 		t.Fatal(diff)
 	}
 	wantIs(t, s.RemoveRule(ctx, a.ID), nil)
 	wantIs(t, s.RemoveRule(ctx, a.ID), ErrNotFound)
-	if diff := cmp.Diff([]Rule{b}, must(s.Rules(ctx, "f_1"))); diff != "" {
+	if diff := cmp.Diff([]Rule{b, c}, must(s.Rules(ctx, "f_1"))); diff != "" {
 		t.Fatal(diff)
 	}
 }

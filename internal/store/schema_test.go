@@ -25,6 +25,33 @@ var migrationRows = []struct {
 			}
 		},
 	},
+	{
+		file: "0002_rule_dir.sql",
+		data: `
+			INSERT INTO rules (n, id, folder, kind, pattern, created) VALUES
+				(1, 'r_build', 'f_1', 'exact', 'rm -rf *', 10), (2, 'r_gone', 'f_1', 'exact', 'make', 11),
+				(3, 'r_prefix', 'f_1', 'prefix', 'go test', 12), (7, 'r_write', 'f_2', 'write', '', 13);
+			INSERT INTO actions (id, round, place, folder, tool, title, input, door, actor, state, decision, outcome, created)
+				SELECT value, 0, 0, 'f_1', 'run', '', '{}', 'cli', '', 'done', '', '', 1 FROM json_each('["a_1","a_2","a_3"]');
+			INSERT INTO approvals (id, action, folder, tool, title, command, dir, diff, boundary, reasons, state, always, reason, answerer, created) VALUES
+				('p_1', 'a_1', 'f_1', 'run', '', 'rm -rf *', 'build', '', '', '[]', 'allowed', 'r_build', '', 'ui', 9),
+				('p_2', 'a_2', 'f_1', 'run', '', 'rm -rf *', '', '', '', '[]', 'allowed', 'r_build', '', 'ui', 10),
+				('p_3', 'a_3', 'f_1', 'run', '', 'go test', 'sub', '', '', '[]', 'allowed', 'r_prefix', '', 'ui', 11);`,
+		check: func(t *testing.T, conn *sql.Conn) {
+			var got string
+			err := conn.QueryRowContext(t.Context(), `SELECT group_concat(n || ' ' || id || ' ' || folder || ' ' || kind || ' ' || pattern || ' in ' || dir || ' ' || created, '; ')
+				FROM (SELECT * FROM rules ORDER BY n)`).Scan(&got)
+			const want = "1 r_build f_1 exact rm -rf * in build 10; 3 r_prefix f_1 prefix go test in  12; 7 r_write f_2 write  in  13"
+			if err != nil || got != want {
+				t.Fatalf("rules %q, %v\nwant %q", got, err, want)
+			}
+			_, err = conn.ExecContext(t.Context(), `INSERT INTO rules (id, folder, kind, pattern, dir, created) VALUES ('r_2', 'f_1', 'exact', 'rm -rf *', '', 1);
+				INSERT INTO rules (id, folder, kind, pattern, dir, created) VALUES ('r_3', 'f_1', 'exact', 'rm -rf *', 'build', 1)`)
+			if err == nil || !strings.Contains(err.Error(), "UNIQUE") {
+				t.Fatalf("a rule and its directory are there twice: %v", err)
+			}
+		},
+	},
 }
 
 func TestMigrations(t *testing.T) {

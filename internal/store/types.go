@@ -224,12 +224,13 @@ type Approval struct {
 	Answered *time.Time `json:"answered,omitempty"`
 }
 
-// Rule is an "always allow" of a folder: an exact command or a prefix of words.
+// Rule is an "always allow" of a folder: an exact command in one directory, a prefix of words, or every write.
 type Rule struct {
 	ID      string    `json:"id"`
 	Folder  string    `json:"folder"`
 	Kind    string    `json:"kind"` // exact, prefix, write (every write tool)
 	Pattern string    `json:"pattern"`
+	Dir     string    `json:"dir,omitempty"` // exact: the only cwd in which it holds, as in tool.Subject; "" is the folder
 	Created time.Time `json:"created"`
 }
 

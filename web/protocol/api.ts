@@ -286,13 +286,15 @@ export interface Approval {
   answered?: string;
 }
 
-/** Rule is an "always allow" of a folder: an exact command or a prefix of words. */
+/** Rule is an "always allow" of a folder: an exact command in one directory, a prefix of words, or every write. */
 export interface Rule {
   id: string;
   folder: string;
   /** exact, prefix, write (every write tool) */
   kind: string;
   pattern: string;
+  /** exact: the only cwd in which it holds, as in tool.Subject; "" is the folder */
+  dir?: string;
   created: string;
 }
 
