@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -116,14 +117,27 @@ func TestKilledWhileSending(t *testing.T) {
 	h.inState(th.ID, store.TurnSending)
 	h.kill()
 	h.start()
-	turn := h.turns(th.ID)[0]
-	if turn.State != store.TurnSending && turn.State != store.TurnFailed {
-		t.Errorf("after the crash the turn is %s", turn.State)
+	h.eventually("the turn is taken up", func() bool {
+		turn := h.turns(th.ID)[0]
+		return turn.State == store.TurnSending && turn.Since.After(turn.Created)
+	})
+	h.plexus("stop", th.ID)
+	if turn := h.turns(th.ID)[0]; turn.State != store.TurnStopped || turn.Reason == "" {
+		t.Errorf("after the stop the turn is %s: %s", turn.State, turn.Reason)
 	}
-	h.command("stop", th.ID)
-	h.eventually("the turn has ended", func() bool { return h.turns(th.ID)[0].State.Final() })
-	if reason := h.turns(th.ID)[0].Reason; reason == "" {
-		t.Error("nothing says why it ended")
+	var page struct{ Events []store.Event }
+	h.get("/api/threads/"+th.ID+"/events", &page)
+	for _, e := range page.Events {
+		var m store.Message
+		if e.Kind != store.EventMessage {
+			continue
+		}
+		if err := json.Unmarshal(e.Body, &m); err != nil {
+			t.Fatal(err)
+		}
+		if m.Delivery != store.DeliveryNone && m.Delivery != store.DeliveryFailed {
+			t.Errorf("without a browser the message counts as %q", m.Delivery)
+		}
 	}
 }
 

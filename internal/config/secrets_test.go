@@ -86,7 +86,7 @@ func TestSecretNeverShows(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, text := range map[string]string{
-		"%v": fmt.Sprintf("%v", v), "%s": fmt.Sprintf("%s", v), "%q": fmt.Sprintf("%q", v), "%#v": fmt.Sprintf("%#v", v),
+		"%v": fmt.Sprintf("%v", v), "String": v.String(), "%q": fmt.Sprintf("%q", v), "%#v": fmt.Sprintf("%#v", v),
 		"%+v": fmt.Sprintf("%+v", struct{ K Secret }{v}), "json": string(data), "slog": log.String(),
 	} {
 		if strings.Contains(text, "hidden") {

@@ -194,7 +194,7 @@ func TestToolFailures(t *testing.T) {
 		plain("panics", boom),
 		plain("panics-nil", func(context.Context, tool.Env, in) (tool.Result, error) {
 			var m map[string]int
-			m["x"] = 1
+			m["x"] = 1 //lint:ignore SA5000 the panic is what is tested
 			return tool.Result{}, nil
 		}),
 		died("panics-validate", func(tl *tool.Tool) { tl.Validate = func(json.RawMessage) error { panic("v") } }),
