@@ -11,6 +11,7 @@ package chattab
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -100,8 +101,13 @@ var defaultTiming = timing{
 	alive:   15 * time.Second,
 }
 
-// Release closes the tab of a thread that needs it no more. A browser that is not there keeps the tab.
+// Release closes the tab of a thread that was archived or deleted; chat is the one that it had, and may be zero. It is best effort:
+// a browser that is not there keeps the tab. It takes no longer than a quick command (10 s), and an error says only that
+// the tab may still be open.
 func (m *Model) Release(ctx context.Context, chat store.Chat) error {
+	if chat.Site != m.site.Name || chat.Browser == "" {
+		return nil // no browser had a tab for it
+	}
 	peer, ok := m.cfg.Hub.Peer(chat.Browser)
 	if !ok {
 		return nil
@@ -109,10 +115,10 @@ func (m *Model) Release(ctx context.Context, chat store.Chat) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, m.timing.command, errSlow)
 	defer cancel()
 	err := peer.Command(ctx, link.CloseTab{Thread: chat.Thread}, nil)
-	if code(err) == "no-tab" {
-		return nil
+	if err != nil && code(err) != "no-tab" {
+		return fmt.Errorf("close the tab of thread %q: %w", chat.Thread, err)
 	}
-	return err
+	return nil
 }
 
 // Send delivers req.Text as the next message of the thread's chat and returns the complete reply.

@@ -279,12 +279,25 @@ func TestRelease(t *testing.T) {
 	if _, err := w.hub.Wait(t.Context(), chat.Browser); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.model.Release(t.Context(), chat); err != nil || w.b.log[0].Thread != chat.Thread {
+	for _, none := range []store.Chat{{}, {Thread: chat.Thread, Site: "chatgpt"}, {Thread: chat.Thread, Site: "another", Browser: chat.Browser}} {
+		if err := w.model.Release(t.Context(), none); err != nil || len(w.b.did()) != 0 {
+			t.Errorf("%+v: %v, %v", none, err, w.b.did())
+		}
+	}
+	if err := w.model.Release(t.Context(), chat); err != nil || w.b.log[0].Thread != chat.Thread || w.b.log[0].Tab != 0 {
 		t.Errorf("%v, %v", err, w.b.log)
 	}
-	w.b.on("close_tab", refuse("no-tab"))
+	w.b.on("close_tab", refuse("no-tab"), refuse("internal"), func(*browser, message) {})
 	if err := w.model.Release(t.Context(), chat); err != nil {
 		t.Errorf("without a tab: %v", err)
+	}
+	var refused *link.ResponseError
+	if err := w.model.Release(t.Context(), chat); !errors.As(err, &refused) || refused.Code != "internal" {
+		t.Errorf("refused: %v", err)
+	}
+	w.model.timing.command = 20 * time.Millisecond
+	if err := w.model.Release(t.Context(), chat); !errors.Is(err, errSlow) {
+		t.Errorf("without an answer: %v", err)
 	}
 }
 

@@ -336,10 +336,10 @@ type RecoverResult struct {
 	Found bool `json:"found"` // our message is in the transcript
 }
 
-// CloseTab closes the thread's own tab. Result: null.
+// CloseTab closes the thread's own tab; without one it does nothing. Result: null.
 type CloseTab struct {
 	Type   string `json:"type" enum:"close_tab" to:"worker"`
 	ID     string `json:"id"`
 	Thread string `json:"thread"`
-	Tab    int    `json:"tab"`
+	Tab    int    `json:"tab"` // 0: whichever the thread has
 }

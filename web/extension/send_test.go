@@ -69,7 +69,7 @@ func TestMessagesInEveryStreamMode(t *testing.T) {
 	if again.Created || again.Tab != tab.Tab {
 		t.Errorf("open again: %+v", again)
 	}
-	r.command(link.CloseTab{Thread: "th1", Tab: tab.Tab}, nil)
+	r.command(link.CloseTab{Thread: "th1"}, nil) // its own, of whatever number
 	if e := r.refused(link.LookPage{Thread: "th1", Tab: tab.Tab}); e.Code != "no-tab" {
 		t.Errorf("look at a closed tab: %+v", e)
 	}

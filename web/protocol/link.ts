@@ -283,11 +283,12 @@ export interface RecoverTurn {
   text?: string;
 }
 
-/** CloseTab closes the thread's own tab. Result: null. */
+/** CloseTab closes the thread's own tab; without one it does nothing. Result: null. */
 export interface CloseTab {
   type: "close_tab";
   id: string;
   thread: string;
+  /** 0: whichever the thread has */
   tab: number;
 }
 

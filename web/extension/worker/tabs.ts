@@ -259,12 +259,12 @@ export class Tabs {
     }
   }
 
-  /** Closes the thread's own tab. */
+  /** Closes the thread's own tab, whichever that is when tab is 0. */
   async close(thread: string, tab: number): Promise<void> {
     const owned = this.#records.tabs.get(thread);
     if (owned === undefined) return;
-    if (owned.tab !== tab) throw new Failure("not-ours", "That tab does not belong to the thread.");
-    await this.#forget(thread, tab);
-    await chrome.tabs.remove(tab).catch(() => undefined);
+    if (tab !== 0 && owned.tab !== tab) throw new Failure("not-ours", "That tab does not belong to the thread.");
+    await this.#forget(thread, owned.tab);
+    await chrome.tabs.remove(owned.tab).catch(() => undefined);
   }
 }
