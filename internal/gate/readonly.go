@@ -41,15 +41,16 @@ type prover func(args []string) (why string)
 // base64, shasum, test and printf (shells evaluate subscripts in them), hostname, go, node, python, npm.
 var provers = map[string]prover{
 	// No option of these, in GNU, BSD or busybox, writes a file, starts a program or connects.
-	"arch": anything, "basename": anything, "cat": anything, "cksum": anything, "cmp": anything, "comm": anything, "cut": anything,
+	"basename": anything, "cat": anything, "cksum": anything, "cmp": anything, "comm": anything, "cut": anything,
 	"df": anything, "dirname": anything, "du": anything, "echo": anything, "expand": anything, "false": anything,
 	"fold": anything, "free": anything, "groups": anything, "head": anything, "hexdump": anything,
-	"id": anything, "jq": anything, "join": anything, "ls": anything, "md5sum": anything, "nl": anything, "nproc": anything, "od": anything,
+	"id": anything, "join": anything, "ls": anything, "md5sum": anything, "nl": anything, "nproc": anything, "od": anything,
 	"paste": anything, "printenv": anything, "ps": anything, "pwd": anything, "readlink": anything, "realpath": anything,
 	"rev": anything, "seq": anything, "sha1sum": anything, "sha256sum": anything, "sha512sum": anything, "sleep": anything,
-	"stat": anything, "strings": anything, "sum": anything, "tac": anything, "tail": anything, "tr": anything, "true": anything, "tty": anything,
+	"stat": anything, "sum": anything, "tac": anything, "tail": anything, "tr": anything, "true": anything, "tty": anything,
 	"type": anything, "uname": anything, "unexpand": anything, "uptime": anything, "wc": anything, "which": anything, "whoami": anything,
 
+	"arch":    oneOf(nil), // on one system it starts the command in its words
 	"command": proveCommand,
 	"date":    proveDate,
 	"diff":    flags{short: "abBcdeEiNpqrstTuwy0123456789", value: "CUxWF", long: "brief recursive unified context side-by-side ignore-case ignore-all-space ignore-space-change ignore-blank-lines text new-file exclude color suppress-common-lines width strip-trailing-cr minimal report-identical-files no-dereference normal label show-c-function"}.prove,
@@ -58,9 +59,13 @@ var provers = map[string]prover{
 	"find": proveFind,
 	"git":  proveGit,
 	"grep": grepFlags.prove, "egrep": grepFlags.prove, "fgrep": grepFlags.prove,
-	"rg":   flags{short: "aciFHhIlLNnoPpqSsUuvVwx0.", value: "ABCdeEfgjmMrtT", long: rgLong}.prove,
-	"sed":  proveSed,
-	"sort": flags{short: "bdfghiMnRrVcCmsuz", value: "kt", long: "ignore-leading-blanks dictionary-order ignore-case general-numeric-sort human-numeric-sort month-sort numeric-sort random-sort reverse version-sort check merge stable unique zero-terminated key field-separator"}.prove,
+	// One of its options for the filter's file may stand among others, and takes the next word.
+	"jq": flags{short: "nrRsSaCMjcehVf", value: "L", long: "null-input raw-output raw-output0 raw-input slurp sort-keys ascii-output color-output monochrome-output " +
+		"join-output compact-output exit-status tab indent arg argjson slurpfile rawfile args jsonargs from-file stream stream-errors seq unbuffered version help"}.prove,
+	"rg":      flags{short: "aciFHhIlLNnoPpqSsUuvVwx0.", value: "ABCdeEfgjmMrtT", long: rgLong}.prove,
+	"sed":     proveSed,
+	"sort":    flags{short: "bdfghiMnRrVcCmsuz", value: "kt", long: "ignore-leading-blanks dictionary-order ignore-case general-numeric-sort human-numeric-sort month-sort numeric-sort random-sort reverse version-sort check merge stable unique zero-terminated key field-separator"}.prove,
+	"strings": proveStrings,
 	// The values of tree's options never stand in the same word: what follows in it are more options.
 	"tree": flags{short: "adfilpsughDFrtCJNqQxvcUSLPI", long: "dirsfirst noreport gitignore prune matchdirs ignore-case inodes device filelimit du si timefmt"}.prove,
 	"uniq": flags{short: "cdDiuz", value: "fsw", long: "count repeated ignore-case skip-fields skip-chars unique check-chars zero-terminated", operands: 1}.prove,
@@ -90,16 +95,19 @@ type flags struct {
 	short    string // letters without a value; may be bundled
 	value    string // letters that take the rest of the word or the next word
 	long     string // names, with or without "=value", unabbreviated
-	operands int    // at most so many other words; 0 is no limit
+	operands int    // at most so many other words; 0 is no limit. What stands after the first one counts, options too: not every program looks for them there
 }
 
 func (f flags) prove(args []string) string {
-	operands := 0
+	operands, over := 0, false
 	for _, a := range args {
+		if over || operands > 0 || !strings.HasPrefix(a, "-") || a == "-" {
+			operands++
+		}
 		switch {
 		case !strings.HasPrefix(a, "-") || a == "-":
-			operands++
 		case a == "--":
+			over = true
 		case strings.HasPrefix(a, "--"):
 			name, _, _ := strings.Cut(a[2:], "=")
 			if !hasField(f.long, name) {
@@ -150,11 +158,21 @@ func proveCommand(args []string) string {
 // proveDate refuses any operand but a format: others set the clock.
 func proveDate(args []string) string {
 	for _, a := range args {
-		if !strings.HasPrefix(a, "+") && !strings.HasPrefix(a, "-") {
+		if !strings.HasPrefix(a, "+") && !strings.HasPrefix(a, "-") || a == "-" {
 			return "an operand may set the clock"
 		}
 	}
 	return flags{short: "uRI", long: "utc universal date iso-8601 rfc-3339 rfc-email"}.prove(args)
+}
+
+// proveStrings refuses a word that names a file with more options.
+func proveStrings(args []string) string {
+	for _, a := range args {
+		if strings.HasPrefix(a, "@") {
+			return clip(a) + " may be a file with options"
+		}
+	}
+	return flags{short: "afdow", value: "nteUs", long: "all data print-file-name bytes radix include-all-whitespace encoding unicode output-separator version help"}.prove(args)
 }
 
 // proveFd refuses -x, -X (programs) and -l (runs ls).

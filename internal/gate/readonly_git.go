@@ -3,6 +3,7 @@ package gate
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -50,7 +51,7 @@ var gitProvers = map[string]prover{
 func oneOf(allowed ...[]string) prover {
 	return func(args []string) string {
 		for _, a := range allowed {
-			if strings.Join(a, "\x00") == strings.Join(args, "\x00") {
+			if slices.Equal(a, args) {
 				return ""
 			}
 		}
