@@ -24,7 +24,7 @@ const (
 type Classification struct {
 	ReadOnly bool     `json:"readOnly"` // proved
 	Danger   []string `json:"danger"`   // reasons to ask in auto-review; never nil
-	Why      string   `json:"why"`      // what stood in the way of the proof; "" when it is proved
+	Why      string   `json:"why"`      // what is proved, or what stood in the way of the proof
 }
 
 // Classify looks at a shell command that is to run in folder (a native absolute
@@ -50,7 +50,7 @@ func classify(command string, at place) Classification {
 		if len(c.Danger) > 0 { // belt and braces: the proof and the rules must not disagree
 			c.Why = c.Danger[0]
 		} else {
-			c.ReadOnly = true
+			c.ReadOnly, c.Why = true, "as it is written, it only reads"
 		}
 	}
 	return c

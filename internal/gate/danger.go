@@ -16,7 +16,6 @@ type scan struct {
 	at      place
 	vars    map[string]string
 	fetched map[string]bool // files that the command itself loads from the network
-	piped   bool            // the words of the call at hand go on with what a pipe brings
 	source  string
 	depth   int
 	work    int      // words and nodes looked at
