@@ -36,6 +36,7 @@ func TestRecover(t *testing.T) {
 		page   bool
 		code   string
 		clicks int
+		looks  int // at least
 	}{
 		{name: "never tried", state: store.DeliveryNone, want: "Hello", clicks: 1},
 		{name: "failed before", state: store.DeliveryFailed, want: "Hello", clicks: 1},
@@ -70,9 +71,18 @@ func TestRecover(t *testing.T) {
 			b.page.Messages = ours
 			b.on("recover_turn", recovered)
 		}},
-		{name: "dispatched, and the page shows that it is not there", state: store.DeliveryDispatched, want: "Hello", clicks: 1, set: func(b *browser) {
+		{name: "dispatched, and the page shows that it is not there", state: store.DeliveryDispatched, want: "Hello", clicks: 1, looks: sureLooks, set: func(b *browser) {
 			b.page.Messages = before
 		}},
+		{name: "dispatched, and the page shows it late", state: store.DeliveryDispatched, want: "as shown", page: true, set: func(b *browser) {
+			b.on("look_page", show(before), show(ours))
+			b.on("recover_turn", recovered)
+		}},
+		{name: "dispatched as the first of its chat, which is empty", state: store.DeliveryDispatched, want: "Hello", clicks: 1, looks: sureLooks,
+			req: func(r *loop.Send) { r.History = loop.Past() }},
+		{name: "dispatched as the first of its chat, which the page does not show", state: store.DeliveryDispatched, code: loop.FaultUnknownOutcome,
+			req: func(r *loop.Send) { r.History = loop.Past() },
+			set: func(b *browser) { b.page.URL, b.page.ConversationID = projectURL, "" }},
 		{name: "dispatched, and the page is still loading", state: store.DeliveryDispatched, code: loop.FaultUnknownOutcome, set: func(b *browser) {
 			b.page.Composer = "hydrating"
 		}},
@@ -131,6 +141,9 @@ func TestRecover(t *testing.T) {
 			if w.b.clicks != tt.clicks {
 				t.Errorf("%d clicks, want %d", w.b.clicks, tt.clicks)
 			}
+			if got := w.b.count("look_page"); got < tt.looks {
+				t.Errorf("looked %d times, want %d at least", got, tt.looks)
+			}
 		})
 	}
 }
@@ -144,6 +157,7 @@ func TestLinkLostWhileSending(t *testing.T) {
 		want   string
 		code   string
 		clicks int
+		looks  int // at least
 	}{
 		{name: "before the click", want: "Hello", clicks: 1, set: func(b *browser) {
 			b.on("send_message", func(b *browser, m message) { b.sending = m; b.progress("inserted"); gone(b, m) }, dispatch)
@@ -161,7 +175,7 @@ func TestLinkLostWhileSending(t *testing.T) {
 				gone(b, m)
 			})
 		}},
-		{name: "after the click, and the message is not there", want: "Hello", clicks: 2, set: func(b *browser) {
+		{name: "after the click, and look after look the message is not there", want: "Hello", clicks: 2, looks: sureLooks, set: func(b *browser) {
 			b.page.Messages = []link.PageMessage{{Role: "user", Text: "The first task"}}
 			b.on("proceed", func(b *browser, m message) { b.clicks++; b.fact = nil; gone(b, m) }, post("Hello"))
 		}},
@@ -182,8 +196,8 @@ func TestLinkLostWhileSending(t *testing.T) {
 			if tt.code == "" && err != nil || tt.code != "" && (f == nil || f.Code != tt.code || f.Unsent) {
 				t.Fatalf("%v; commands %v", err, w.b.did())
 			}
-			if got.Text != tt.want || w.b.clicks != tt.clicks {
-				t.Errorf("reply %q, %d clicks", got.Text, w.b.clicks)
+			if got.Text != tt.want || w.b.clicks != tt.clicks || w.b.count("look_page") < tt.looks {
+				t.Errorf("reply %q, %d clicks, %d looks", got.Text, w.b.clicks, w.b.count("look_page"))
 			}
 		})
 	}

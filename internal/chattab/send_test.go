@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf16"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -93,9 +94,11 @@ func TestWithoutAProjectTheChatGoesOn(t *testing.T) {
 // TestSending is about what goes wrong between the command and the site's taking of the message.
 func TestSending(t *testing.T) {
 	chats := []link.PageMessage{{ID: "user-message-0", Role: "user", Text: "The first task"}, {ID: "reply-0", Role: "assistant", Text: "Done."}}
+	arrived := append(slices.Clip(chats), link.PageMessage{ID: "m", Role: "user", Text: "Fix the failing test"}, link.PageMessage{Role: "assistant", Text: "From the page"})
 	tests := []struct {
 		name   string
 		set    func(b *browser)
+		looks  int    // at least
 		code   string // of the fault; "" for a reply
 		unsent bool
 		words  string // that the fault repeats
@@ -174,10 +177,25 @@ func TestSending(t *testing.T) {
 				b.frame(link.StreamUpdate{Event: "error", Data: "network"})
 			}))
 		}},
-		{name: "the page is lost after the click, and the message is not there", clicks: 2, sends: 2, text: "Hello", set: func(b *browser) {
-			look := b.handlers["look_page"][0]
-			b.on("look_page", refuse("page-lost"), look)
+		{name: "the page is lost after the click, and look after look the message is not there", clicks: 2, sends: 2, text: "Hello", looks: 1 + sureLooks, set: func(b *browser) {
+			b.on("look_page", refuse("page-lost"), show(chats))
 			b.on("proceed", clickFails("page-lost"), post("Hello"))
+		}},
+		{name: "the page is lost after the click, and shows the message late", clicks: 1, sends: 1, text: "From the page", set: func(b *browser) {
+			b.on("look_page", refuse("page-lost"), show(chats), show(arrived))
+			b.on("proceed", clickFails("page-lost"))
+		}},
+		{name: "the page is lost after the click, and its transcript grows", clicks: 1, sends: 1, text: "From the page", set: func(b *browser) {
+			b.on("look_page", show(chats[:1]), show(chats), show(arrived))
+			b.on("proceed", clickFails("page-lost"))
+		}},
+		{name: "the page is lost after the click, and is not ready between two looks", clicks: 1, sends: 1, text: "From the page", set: func(b *browser) {
+			b.on("look_page", show(chats), func(b *browser, m message) {
+				facts := b.page
+				facts.Composer = "hydrating"
+				b.respond(m, facts)
+			}, show(chats), show(arrived))
+			b.on("proceed", clickFails("page-lost"))
 		}},
 		{name: "rate limit, said by the server", code: loop.FaultRateLimited, unsent: true, clicks: 1, sends: 1, set: func(b *browser) {
 			b.on("proceed", then(posted, func(b *browser, m message) { b.openStream(429) }))
@@ -234,7 +252,71 @@ func TestSending(t *testing.T) {
 			if got := w.b.count("send_message"); got != tt.sends && tt.sends >= 0 {
 				t.Errorf("%d commands to send, want %d", got, tt.sends)
 			}
+			if got := w.b.count("look_page"); got < tt.looks {
+				t.Errorf("looked %d times, want %d at least", got, tt.looks)
+			}
 		})
+	}
+}
+
+// TestFirstMessageIsSentAgainOnlyOnProof is about a page that was loaded anew after the click, before the site gave the chat
+// its address: it is empty, whether the message arrived or not.
+func TestFirstMessageIsSentAgainOnlyOnProof(t *testing.T) {
+	tests := []struct {
+		name   string
+		page   link.PageFacts
+		why    string // of the failed click
+		code   string
+		clicks int
+	}{
+		{name: "at the project", page: link.PageFacts{URL: projectURL}, why: "page-lost", code: loop.FaultUnknownOutcome, clicks: 1},
+		{name: "at the start page", page: link.PageFacts{URL: "https://chatgpt.com/"}, why: "page-lost", code: loop.FaultUnknownOutcome, clicks: 1},
+		{name: "no post was seen", page: link.PageFacts{URL: projectURL}, why: "no-post", code: loop.FaultNotAccepted, clicks: 1},
+		{name: "with the text in the box", page: link.PageFacts{URL: projectURL, Draft: "Fix the\n\nfailing test"}, why: "page-lost", clicks: 2},
+		{name: "with the text in the box, and no post was seen", page: link.PageFacts{URL: projectURL, Draft: "Fix the failing test"}, why: "no-post", clicks: 2},
+		{name: "with a person's text that begins alike", page: link.PageFacts{URL: projectURL, Draft: "Fix"}, why: "page-lost", code: loop.FaultUnknownOutcome, clicks: 1},
+		{name: "in another chat", page: link.PageFacts{URL: chatAddress, ConversationID: conversation}, why: "page-lost", code: loop.FaultUnknownOutcome, clicks: 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.b.page = tt.page
+			w.b.page.Composer = "ready"
+			w.b.on("proceed", clickFails(tt.why), post("Hello"))
+			w.b.connect()
+			reply, err := w.model.Send(t.Context(), request(), &recorder{})
+			var f *loop.Fault
+			errors.As(err, &f)
+			if tt.code == "" && (err != nil || reply.Text != "Hello") || tt.code != "" && (f == nil || f.Code != tt.code || f.Unsent) {
+				t.Errorf("reply %q, %v, want code %q", reply.Text, err, tt.code)
+			}
+			if w.b.clicks != tt.clicks {
+				t.Errorf("%d clicks, want %d", w.b.clicks, tt.clicks)
+			}
+		})
+	}
+}
+
+func TestIsDraft(t *testing.T) {
+	long := "Hello " + strings.Repeat("word 😀 ", 200) // maxDraft is within a sign
+	cut := func(n int) string { return string(utf16.Decode(utf16.Encode([]rune(long))[:n])) }
+	for _, tt := range []struct {
+		draft, text string
+		want        bool
+	}{
+		{"Fix the\n\ntest", "Fix the test", true},
+		{"Fix the", "Fix the test", false},
+		{"Fix the test, please", "Fix the test", false},
+		{"", "Fix the test", false},
+		{" ", " ", false},
+		{cut(maxDraft), long, true},
+		{cut(maxDraft - 2), long, false},
+		{cut(maxDraft), "word", false},
+		{"x" + cut(maxDraft-1), long, false},
+	} {
+		if got := isDraft(tt.draft, tt.text); got != tt.want {
+			t.Errorf("isDraft(%q, %q) is %v", tt.draft, tt.text, got)
+		}
 	}
 }
 

@@ -3,8 +3,10 @@ package chattab
 import (
 	"context"
 	"errors"
+	"reflect"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 
 	"plexus/internal/link"
 	"plexus/internal/loop"
@@ -85,6 +87,10 @@ const (
 	absent
 )
 
+// sureLooks is how many looks in a row must find a page the same before a message counts as not there: one that was just
+// loaded shows its parts one after the other.
+const sureLooks = 2
+
 // prove looks at the page until it says something certain. draft says that our text still is in the message box.
 func (s *session) prove(ctx context.Context) (p proof, draft bool, err error) {
 	if s.tab == 0 {
@@ -98,8 +104,9 @@ func (s *session) prove(ctx context.Context) (p proof, draft bool, err error) {
 	if s.past, err = s.req.History(ctx); err != nil {
 		return unclear, false, err
 	}
-	tries := max(1, int(s.m.timing.proof/s.m.timing.look))
-	for range tries {
+	var before link.PageFacts
+	same := 0 // looks in a row that found the same page without our message
+	for range max(sureLooks, int(s.m.timing.proof/s.m.timing.look)) {
 		var facts link.PageFacts
 		err := s.command(ctx, s.m.timing.command, link.LookPage{Thread: s.req.Thread.ID, Tab: s.tab}, &facts)
 		if retryable(code(err)) && s.chat.Provider != "" {
@@ -112,12 +119,22 @@ func (s *session) prove(ctx context.Context) (p proof, draft bool, err error) {
 		if s.accepted {
 			return present, false, nil
 		}
-		if p = s.judge(facts); p != unclear {
-			if id, _ := s.m.site.chatOf(facts.URL); p == present {
-				s.bind(id, facts.URL)
+		switch s.judge(facts) {
+		case present:
+			id, _ := s.m.site.chatOf(facts.URL)
+			s.bind(id, facts.URL)
+			return present, false, s.err
+		case absent:
+			if !reflect.DeepEqual(facts, before) {
+				same = 0
 			}
-			return p, sameStart(facts.Draft, s.req.Text), s.err
+			if same++; same >= sureLooks {
+				return absent, isDraft(facts.Draft, s.req.Text), s.err
+			}
+		default:
+			same = 0
 		}
+		before = facts
 		if err := s.sleep(ctx, s.m.timing.look); err != nil {
 			return unclear, false, s.blind(err)
 		}
@@ -166,7 +183,10 @@ func (s *session) judge(facts link.PageFacts) proof {
 	}
 	switch {
 	case newest == nil && before == "" && len(facts.Messages) == 0:
-		return absent
+		// Until the site gives a new chat its address, a page that is loaded anew shows the empty place where the chat was begun.
+		if isDraft(facts.Draft, s.req.Text) || s.chat.Provider != "" && facts.ConversationID == s.chat.Provider {
+			return absent
+		}
 	case newest != nil && before != "" && alike(newest.Text, before) && same <= sent:
 		return absent
 	}
@@ -197,10 +217,14 @@ func alike(shown, sent string) bool {
 	return a == b && a != ""
 }
 
-// sameStart reports whether shown, which may be cut, is the start of text.
-func sameStart(shown, text string) bool {
-	shown = squeeze(shown, notSpace)
-	return shown != "" && strings.HasPrefix(squeeze(text, notSpace), shown)
+// maxDraft is where the extension cuts a draft, in UTF-16 units.
+const maxDraft = 500
+
+// isDraft reports whether draft, which may be cut, is text.
+func isDraft(draft, text string) bool {
+	cut := len(utf16.Encode([]rune(draft))) >= maxDraft
+	draft, text = squeeze(strings.TrimSuffix(draft, "\uFFFD"), notSpace), squeeze(text, notSpace) // half of a sign may be cut off
+	return draft != "" && (draft == text || cut && strings.HasPrefix(text, draft))
 }
 
 func notSpace(r rune) bool { return !unicode.IsSpace(r) }

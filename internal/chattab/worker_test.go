@@ -330,6 +330,14 @@ func clickFails(code string) handler {
 	}
 }
 
+// show is a look at the page, which has these messages from then on.
+func show(messages []link.PageMessage) handler {
+	return func(b *browser, m message) {
+		b.page.Messages = slices.Clip(messages)
+		b.respond(m, b.page)
+	}
+}
+
 func refuse(code string) handler {
 	return func(b *browser, m message) { b.refuse(m, code, false) }
 }
