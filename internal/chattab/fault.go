@@ -30,7 +30,7 @@ var faultWords = map[string]words{
 	loop.FaultSiteError:      {"The chat site reported an error.", "Look at the chat's tab, then send a message to go on."},
 	loop.FaultRefused:        {"The chat site took the message and dropped it without a word.", "Reload the chat's tab and send the message again. If it happens again, use the site by hand for a while."},
 	loop.FaultModeration:     {"The chat site blocked the message or its reply.", "Word the task differently, or start a new thread."},
-	loop.FaultChatGone:       {"The chat is no longer there.", "Start a new thread; this one keeps what it has."},
+	loop.FaultChatGone:       {"The chat is no longer there. What was done so far is kept.", "Send the message again: the thread goes on in a new chat, which does not know what was said in the old one."},
 	loop.FaultNetwork:        {"The browser could not reach the chat site.", "Check the network, then send the message again."},
 	loop.FaultInternal:       {"The extension could not do its part.", "Reload the extension and send the message again; `plexus doctor` may say more."},
 }

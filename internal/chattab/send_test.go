@@ -266,6 +266,7 @@ func TestFirstMessageIsSentAgainOnlyOnProof(t *testing.T) {
 		name   string
 		page   link.PageFacts
 		why    string // of the failed click
+		past   []loop.Exchange // in a chat that is gone
 		code   string
 		clicks int
 	}{
@@ -274,6 +275,8 @@ func TestFirstMessageIsSentAgainOnlyOnProof(t *testing.T) {
 		{name: "no post was seen", page: link.PageFacts{URL: projectURL}, why: "no-post", code: loop.FaultNotAccepted, clicks: 1},
 		{name: "with the text in the box", page: link.PageFacts{URL: projectURL, Draft: "Fix the\n\nfailing test"}, why: "page-lost", clicks: 2},
 		{name: "with the text in the box, and no post was seen", page: link.PageFacts{URL: projectURL, Draft: "Fix the failing test"}, why: "no-post", clicks: 2},
+		{name: "with the text in the box, in a thread whose chat is gone", page: link.PageFacts{URL: projectURL, Draft: "Fix the failing test"}, why: "no-post",
+			past: []loop.Exchange{{Role: "user", Text: "The first task"}, {Role: "assistant", Text: "Done."}}, clicks: 2},
 		{name: "with a person's text that begins alike", page: link.PageFacts{URL: projectURL, Draft: "Fix"}, why: "page-lost", code: loop.FaultUnknownOutcome, clicks: 1},
 		{name: "in another chat", page: link.PageFacts{URL: chatAddress, ConversationID: conversation}, why: "page-lost", code: loop.FaultUnknownOutcome, clicks: 1},
 	}
@@ -284,7 +287,9 @@ func TestFirstMessageIsSentAgainOnlyOnProof(t *testing.T) {
 			w.b.page.Composer = "ready"
 			w.b.on("proceed", clickFails(tt.why), post("Hello"))
 			w.b.connect()
-			reply, err := w.model.Send(t.Context(), request(), &recorder{})
+			req := request()
+			req.History = loop.Past(tt.past...)
+			reply, err := w.model.Send(t.Context(), req, &recorder{})
 			var f *loop.Fault
 			errors.As(err, &f)
 			if tt.code == "" && (err != nil || reply.Text != "Hello") || tt.code != "" && (f == nil || f.Code != tt.code || f.Unsent) {

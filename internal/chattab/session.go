@@ -41,7 +41,7 @@ type session struct {
 	reading reading
 	told    time.Time       // of the last call of on
 	err     error           // of on: ends the session
-	past    []loop.Exchange // earlier messages, once they were needed
+	past    []loop.Exchange // earlier messages of the chat, once they were needed
 }
 
 // begin checks what must be true before anything is done, and finds the browser.

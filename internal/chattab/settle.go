@@ -101,8 +101,10 @@ func (s *session) prove(ctx context.Context) (p proof, draft bool, err error) {
 			return unclear, false, s.blind(err)
 		}
 	}
-	if s.past, err = s.req.History(ctx); err != nil {
-		return unclear, false, err
+	if s.chat.Provider != "" { // a chat that is to be made has nothing of what the thread had in one that is gone
+		if s.past, err = s.req.History(ctx); err != nil {
+			return unclear, false, err
+		}
 	}
 	var before link.PageFacts
 	same := 0 // looks in a row that found the same page without our message
