@@ -176,7 +176,7 @@ func (f *film) screen(page context.Context, d *daemon, thread string) ([]float64
 	if err := d.give(page, thread, "Show me a film"); err != nil {
 		return nil, err
 	}
-	_, err := chromedp.Run(page, chromedp.Poll[bool](fmt.Sprintf(`bench.newest() >= %d && document.querySelector('.answer.growing') === null`, first+frames-1),
+	_, err := chromedp.Run(page, chromedp.Poll[bool](fmt.Sprintf(`bench.painted >= %d && document.querySelector('.answer.growing') === null`, first+frames-1),
 		chromedp.WithPollingInterval(200*time.Millisecond), chromedp.WithPollingTimeout(turnBound)))
 	if err != nil {
 		return nil, fmt.Errorf("wait for the reply to be shown: %w", err)
@@ -208,7 +208,7 @@ type paint struct {
 
 // watcher notes at each change of the page which number it has, and when the next animation frame begins.
 const watcher = `(() => {
-	const bench = globalThis.bench = { paints: [], newest: () => {
+	const bench = globalThis.bench = { paints: [], painted: -1, newest: () => {
 		const answers = document.querySelectorAll('.answer .prose');
 		const text = answers.length ? answers[answers.length - 1].textContent : '';
 		const last = /w(\d+)\.\s*$/.exec(text.slice(-40));
@@ -219,7 +219,10 @@ const watcher = `(() => {
 		const newest = bench.newest();
 		if (newest <= had) return;
 		had = newest;
-		requestAnimationFrame(() => bench.paints.push({ newest, at: performance.timeOrigin + performance.now() }));
+		requestAnimationFrame(() => {
+			bench.paints.push({ newest, at: performance.timeOrigin + performance.now() });
+			bench.painted = newest;
+		});
 	}).observe(document.body, { subtree: true, childList: true, characterData: true });
 	return true;
 })()`
