@@ -123,26 +123,23 @@ func (m *Model) Release(ctx context.Context, chat store.Chat) error {
 
 // Send delivers req.Text as the next message of the thread's chat and returns the complete reply.
 func (m *Model) Send(ctx context.Context, req loop.Send, on loop.Observer) (loop.Reply, error) {
-	s, err := m.begin(ctx, req, on)
-	if err != nil {
-		return loop.Reply{}, err
-	}
-	defer s.close()
-	if err := s.deliver(ctx); err != nil {
-		return s.failed(ctx, err)
-	}
-	return s.finish(ctx)
+	return m.answer(ctx, req, on, (*session).deliver)
 }
 
 // Recover settles a message that an earlier Send began. One that certainly was not clicked is sent; for any other the
 // page or the browser's memory of the turn must tell.
 func (m *Model) Recover(ctx context.Context, req loop.Send, on loop.Observer) (loop.Reply, error) {
+	return m.answer(ctx, req, on, (*session).recover)
+}
+
+// answer runs a session: arrive brings its message into the chat, and the reply is waited for.
+func (m *Model) answer(ctx context.Context, req loop.Send, on loop.Observer, arrive func(*session, context.Context) error) (loop.Reply, error) {
 	s, err := m.begin(ctx, req, on)
 	if err != nil {
 		return loop.Reply{}, err
 	}
 	defer s.close()
-	if err := s.recover(ctx); err != nil {
+	if err := arrive(s, ctx); err != nil {
 		return s.failed(ctx, err)
 	}
 	return s.finish(ctx)
