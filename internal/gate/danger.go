@@ -261,7 +261,7 @@ func (s *scan) writes(v value) {
 			}
 		}
 		if gitRuns(p) {
-			s.ask("changes what git runs in this repository", v.raw)
+			s.ask(gitObeys, v.raw)
 		}
 	}
 }

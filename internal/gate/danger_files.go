@@ -1,6 +1,8 @@
 package gate
 
 import (
+	"path"
+	"slices"
 	"strings"
 )
 
@@ -106,19 +108,41 @@ func writesLast(s *scan, _ string, args []value) {
 // moves also takes something away from where it was.
 func moves(s *scan, name string, args []value) {
 	writesLast(s, name, args)
-	ops := operands(args)
-	for _, a := range ops[:max(len(ops)-1, 0)] {
-		switch w, p := s.at.locate(a.text); {
-		case w == itself:
-			s.ask("moves the folder itself, or all in it", a.raw)
-		case w == outside && keeping(p) != "":
-			s.ask("moves something away from where the system or your settings are", a.raw)
-		}
+	from := operands(args)
+	switch {
+	case has(args, "--target-directory"):
+	case has(args, "-t"):
+		from = from[min(1, len(from)):]
+	default:
+		from = from[:max(len(from)-1, 0)]
+	}
+	for _, a := range from {
+		s.movesAway(a)
+	}
+}
+
+// temporary are places from which things are taken into the folder as a matter of course.
+var temporary = []string{"/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/var/folders", "/dev/shm"}
+
+// movesAway judges a path that will be gone from where it is.
+func (s *scan) movesAway(a value) {
+	switch w, p := s.at.locate(a.text); {
+	case w == itself:
+		s.ask("moves the folder itself, or all in it", a.raw)
+	case w == outside && !slices.ContainsFunc(temporary, func(dir string) bool { return under(p, dir) }):
+		s.ask("moves something away from outside of the folder", a.raw)
+	case w == inside && path.Base(p) == ".git":
+		s.ask("moves the history of a repository", a.raw)
 	}
 }
 
 func syncs(s *scan, name string, args []value) {
 	writesLast(s, name, args)
+	if ops := operands(args); len(ops) > 1 && has(args, "--remove-source-files", "--remove-sent-files") {
+		for _, a := range ops[:len(ops)-1] {
+			s.movesAway(a)
+		}
+	}
 	if ops := operands(args); len(ops) > 1 && strings.Contains(join(args), "--delete") {
 		if w, _ := s.at.locate(ops[len(ops)-1].text); w != inside {
 			s.ask("deletes outside of the folder", ops[len(ops)-1].raw)

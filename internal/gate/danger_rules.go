@@ -19,7 +19,9 @@ var wrappers = map[string]wrapper{
 	"sudo": {value: "-u -g -h -p -C -T -r -t -U -D -R --user --group"}, "doas": {value: "-u -C"}, "pkexec": {value: "--user"}, "run0": {value: "-u --user"},
 	"env": {value: "-u -C --unset --chdir"}, "nice": {value: "-n"}, "ionice": {value: "-c -n"}, "nohup": {}, "time": {value: "-f -o"}, "setsid": {},
 	"timeout": {value: "-k -s --kill-after --signal", operands: 1}, "gtimeout": {value: "-k -s", operands: 1}, "stdbuf": {value: "-i -o -e"},
-	"exec": {value: "-a"}, "command": {}, "builtin": {}, "busybox": {}, "toybox": {}, "caffeinate": {}, "arch": {value: "-arch -e -d"}, "unbuffer": {}, "chronic": {}, "strace": {value: "-e -o -p -s"},
+	"exec": {value: "-a"}, "command": {}, "builtin": {}, "busybox": {}, "toybox": {}, "chroot": {operands: 1}, "unshare": {}, "setpriv": {}, "nsenter": {value: "-t --target -S -G -T"},
+	"systemd-run": {value: "-u --unit -p --property -E --setenv -H --host -M --machine --slice --description --uid --gid --nice --working-directory -d --on-active --on-boot --on-calendar --timer-property --path-property --socket-property"},
+	"caffeinate":  {}, "arch": {value: "-arch -e -d"}, "unbuffer": {}, "chronic": {}, "strace": {value: "-e -o -p -s"},
 	"taskset": {operands: 1}, "chrt": {operands: 1}, "flock": {value: "-w -E", operands: 1}, "noglob": {}, "nocorrect": {},
 	"xargs":    {value: "-I -n -P -L -d -a -E -s --max-args --max-procs --replace --delimiter --arg-file"},
 	"parallel": {value: "-j --jobs -I"}, "watch": {value: "-n --interval"}, "entr": {}, "npx": {value: "-p --package"}, "bunx": {}, "uvx": {}, "pipx": {operands: 1},
@@ -60,6 +62,10 @@ func inspectorOf(name string) inspector {
 		return service
 	case "shutdown", "reboot", "halt", "poweroff", "telinit", "init":
 		return stopsMachine
+	case "systemd-run", "machinectl", "schtasks", "nsenter":
+		return handsOver
+	case "docker", "podman", "nerdctl":
+		return containers
 	case "crontab":
 		return crontab
 	case "at", "batch":

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -163,8 +164,14 @@ func under(p, dir string) bool {
 }
 
 // gitRuns reports whether a path in the folder is something that git itself will
-// run or obey the next time anybody uses the repository.
+// run or obey the next time anybody uses the repository: hooks and settings, also those of submodules and worktrees,
+// and .git itself, which as a file names another repository.
 func gitRuns(rel string) bool {
-	rel = "/" + strings.ToLower(rel)
-	return strings.Contains(rel, "/.git/hooks") || strings.HasSuffix(rel, "/.git/config")
+	parts := strings.Split(strings.ReplaceAll(strings.ToLower(rel), "git~1", ".git"), "/")
+	i := slices.Index(parts, ".git")
+	if i < 0 {
+		return false
+	}
+	in := parts[i+1:]
+	return len(in) == 0 || hasField("hooks modules worktrees config config.worktree commondir", in[0]) || in[len(in)-1] == "git-rebase-todo"
 }
