@@ -13,8 +13,9 @@ import (
 
 // Bounds of the frames that are held here or at the browser.
 const (
-	maxAhead  = 4096    // frames held behind a gap
-	ackBehind = 8 << 20 // bytes of frames that the browser keeps for a restart of ours
+	maxAhead      = 4096    // frames held behind a gap
+	maxAheadBytes = 8 << 20 // bytes of their data, but one frame may always be held
+	ackBehind     = 8 << 20 // bytes of frames that the browser keeps for a restart of ours
 )
 
 // reading is what is known of the reply.
@@ -22,6 +23,7 @@ type reading struct {
 	decoder *chatstream.Decoder
 	next    int64                        // number of the frame that is due
 	ahead   map[int64]*link.StreamUpdate // that came before their turn
+	waiting int                          // bytes of the data of those
 	whole   map[string]bool              // streams that come in whole messages
 	sends   map[string]bool              // streams that answer the request which carried the message
 	refusal *refusal                     // what that answer is if it is no stream
@@ -70,18 +72,34 @@ func (s *session) frame(ctx context.Context, u *link.StreamUpdate) {
 	case u.N < r.next:
 		return
 	case u.N > r.next:
-		if len(r.ahead) < maxAhead {
-			r.ahead[u.N] = u
-		}
+		r.keep(u)
 		return
 	}
 	for u != nil {
 		r.next++
 		s.decode(u)
 		s.acknowledge(ctx, u)
-		u = r.ahead[r.next]
-		delete(r.ahead, r.next)
+		u = r.due()
 	}
+}
+
+// keep holds a frame behind a gap. What has no room is sent again with what fills the gap.
+func (r *reading) keep(u *link.StreamUpdate) {
+	if n := len(r.ahead); r.ahead[u.N] != nil || n >= maxAhead || n > 0 && r.waiting+len(u.Data) > maxAheadBytes {
+		return
+	}
+	r.ahead[u.N] = u
+	r.waiting += len(u.Data)
+}
+
+// due takes the frame whose turn it is, nil when it has not come.
+func (r *reading) due() *link.StreamUpdate {
+	u := r.ahead[r.next]
+	if u != nil {
+		delete(r.ahead, r.next)
+		r.waiting -= len(u.Data)
+	}
+	return u
 }
 
 // acknowledge lets the browser drop frames, late: until then a restarted daemon can read the whole reply again.

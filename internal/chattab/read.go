@@ -65,7 +65,7 @@ func (s *session) read(ctx context.Context) error {
 				return err
 			}
 			if !whole && !s.gone {
-				r.ahead = map[int64]*link.StreamUpdate{}
+				r.ahead, r.waiting = map[int64]*link.StreamUpdate{}, 0
 				r.suspect = "frames were lost between the browser and Plexus"
 				r.lost = r.suspect
 			}

@@ -422,3 +422,46 @@ func TestLongReply(t *testing.T) {
 		t.Error("nothing was acknowledged")
 	}
 }
+
+func TestFramesBehindAGapAreBounded(t *testing.T) {
+	size := func(s *session) (n int) {
+		for _, u := range s.reading.ahead {
+			n += len(u.Data)
+		}
+		return n
+	}
+	take := func(s *session, n int64, bytes int) {
+		s.frame(t.Context(), &link.StreamUpdate{N: n, Stream: "s1", Event: "data", Data: strings.Repeat(" ", bytes)})
+	}
+	for _, tt := range []struct {
+		name  string
+		bytes int
+		held  int
+	}{
+		{"small ones", 1, maxAhead},
+		{"large ones", 1 << 20, maxAheadBytes >> 20},
+		{"one above the bound", maxAheadBytes + 1, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			s := &session{m: w.model, req: request(), on: &recorder{}, gone: true, told: time.Now(), reading: newReading("")}
+			for n := range int64(min(maxAhead+10, 64<<20/tt.bytes)) {
+				take(s, n+3, tt.bytes)
+				take(s, n+3, tt.bytes) // again
+			}
+			if len(s.reading.ahead) != tt.held || size(s) > max(maxAheadBytes, tt.bytes) {
+				t.Errorf("%d frames of %d bytes are held, want %d", len(s.reading.ahead), size(s), tt.held)
+			}
+			// What fills the gap makes room.
+			take(s, 1, 1)
+			take(s, 2, 1)
+			if want := int64(3 + tt.held); s.reading.next != want || len(s.reading.ahead) != 0 {
+				t.Errorf("frame %d is due, %d are held, want %d and none", s.reading.next, len(s.reading.ahead), want)
+			}
+			take(s, s.reading.next+1, maxAheadBytes)
+			if size(s) != maxAheadBytes {
+				t.Errorf("%d bytes are held after the gap, want %d", size(s), maxAheadBytes)
+			}
+		})
+	}
+}

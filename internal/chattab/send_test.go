@@ -265,7 +265,7 @@ func TestFirstMessageIsSentAgainOnlyOnProof(t *testing.T) {
 	tests := []struct {
 		name   string
 		page   link.PageFacts
-		why    string // of the failed click
+		why    string          // of the failed click
 		past   []loop.Exchange // in a chat that is gone
 		code   string
 		clicks int
