@@ -228,6 +228,10 @@ func (r *rememberedBrowsers) SaveBrowser(_ context.Context, b link.Browser) erro
 	return nil
 }
 
+func (r *rememberedBrowsers) TouchBrowser(context.Context, link.Browser) (bool, error) {
+	return true, nil
+}
+
 // countingListener counts what its connections read.
 type countingListener struct {
 	net.Listener

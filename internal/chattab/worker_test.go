@@ -53,7 +53,8 @@ func (approved) Browser(_ context.Context, id string) (link.Browser, bool, error
 	sum := sha256.Sum256([]byte(token))
 	return link.Browser{ID: id, Label: "Test browser", Token: sum[:]}, true, nil
 }
-func (approved) SaveBrowser(context.Context, link.Browser) error { return nil }
+func (approved) SaveBrowser(context.Context, link.Browser) error          { return nil }
+func (approved) TouchBrowser(context.Context, link.Browser) (bool, error) { return true, nil }
 
 func newWorld(t testing.TB) *world {
 	t.Helper()

@@ -25,3 +25,7 @@ func (b browsers) SaveBrowser(ctx context.Context, row link.Browser) error {
 	_, err := b.store.SaveBrowser(ctx, store.Browser(row))
 	return err
 }
+
+func (b browsers) TouchBrowser(ctx context.Context, row link.Browser) (bool, error) {
+	return b.store.TouchBrowser(ctx, store.Browser(row))
+}

@@ -28,6 +28,9 @@ type Browsers interface {
 	Browser(ctx context.Context, id string) (Browser, bool, error)
 	// SaveBrowser writes the record, replacing the one with its id.
 	SaveBrowser(ctx context.Context, b Browser) error
+	// TouchBrowser writes Label, Version and LastSeen of the record that has b's ID and Token. It reports false, and writes
+	// nothing, when there is none: the approval was taken back.
+	TouchBrowser(ctx context.Context, b Browser) (bool, error)
 }
 
 // newToken returns a fresh token of 256 random bits and the hash to keep.

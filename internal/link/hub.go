@@ -271,11 +271,14 @@ func (p *Peer) hello() (*Hello, bool) {
 	return hello, true
 }
 
-// welcome makes p the connection of its browser. A non-empty token is new.
+// welcome makes p the connection of its browser. A non-empty token is new. An approval that is taken back meanwhile stays
+// taken back, and ends the connection.
 func (h *Hub) welcome(p *Peer, b Browser, token string) error {
 	b.Label, b.Version, b.LastSeen = p.info.Label, p.info.Version, time.Now()
-	if err := h.store.SaveBrowser(p.ctx, b); err != nil {
-		return fmt.Errorf("save browser %q: %w", b.ID, err)
+	if token != "" {
+		if err := h.store.SaveBrowser(p.ctx, b); err != nil {
+			return fmt.Errorf("save browser %q: %w", b.ID, err)
+		}
 	}
 	p.conn.SetReadLimit(MaxMessage)
 	p.paired.Store(true)
@@ -300,7 +303,14 @@ func (h *Hub) welcome(p *Peer, b Browser, token string) error {
 		h.conns.Go(func() { old.refuse("replaced", "The same browser connected again.") })
 	}
 	p.log.Info("browser connected", slog.String("label", b.Label), slog.String("version", b.Version))
-	return nil
+	// Only now is p found by a Drop: an approval that was taken back before, since it was read, is looked for here.
+	switch known, err := h.store.TouchBrowser(p.ctx, b); {
+	case err != nil:
+		p.log.Warn("browser's record not brought up to date", slog.String("error", err.Error()))
+	case !known:
+		p.withdraw()
+	}
+	return nil // one that was ended is removed by who reads it
 }
 
 // remove forgets a connection that ended.
@@ -390,6 +400,9 @@ func (h *Hub) Wait(ctx context.Context, browser string) (*Peer, error) {
 // Drop ends the connection of a browser whose approval was taken back.
 func (h *Hub) Drop(browser string) {
 	if p, ok := h.Peer(browser); ok && browser != "" {
-		p.refuse("denied", "The approval of this browser was taken back.")
+		p.withdraw()
 	}
 }
+
+// withdraw ends a connection whose browser is not approved any more.
+func (p *Peer) withdraw() { p.refuse("denied", "The approval of this browser was taken back.") }

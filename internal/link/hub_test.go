@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -321,6 +322,91 @@ func TestDrop(t *testing.T) {
 		t.Errorf("got %v", m)
 	}
 	<-p.Done()
+}
+
+// TestDropWhileItConnects takes an approval back at each moment of a greeting: it stays taken back, and nothing stays connected.
+func TestDropWhileItConnects(t *testing.T) {
+	token, hash := newToken()
+	for _, row := range []struct {
+		call  string // of the store, after which it happens
+		fresh bool   // the browser is just approved
+	}{{"Browser", false}, {"TouchBrowser", false}, {"SaveBrowser", true}, {"TouchBrowser", true}} {
+		t.Run(fmt.Sprintf("after %s, fresh %v", row.call, row.fresh), func(t *testing.T) {
+			b := newBench(t, nil)
+			if !row.fresh {
+				b.store.rows[testBrowser] = Browser{ID: testBrowser, Token: hash}
+			}
+			b.store.after = func(call string) {
+				if call == row.call {
+					b.store.remove(testBrowser)
+					b.hub.Drop(testBrowser)
+				}
+			}
+			e := b.dial()
+			if row.fresh {
+				e.greet("")
+				if err := b.hub.Approve(e.ctx, e.want("pairing")["code"].(string)); err != nil {
+					t.Fatal(err)
+				}
+			} else {
+				e.greet(token)
+			}
+			e.want("welcome")
+			if m := e.want("refused"); m["code"] != "denied" {
+				t.Errorf("got %v", m)
+			}
+			e.closed()
+			b.hub.Close()
+			if rows := b.store.all(); len(rows) != 0 {
+				t.Errorf("the record came back: %v", rows)
+			}
+			if peers := b.hub.Peers(); len(peers) != 0 {
+				t.Errorf("connected: %v", peers)
+			}
+		})
+	}
+}
+
+func TestConnectingBringsTheRecordUpToDate(t *testing.T) {
+	token, hash := newToken()
+	b := newBench(t, nil)
+	created := time.Now().Add(-time.Hour)
+	b.store.rows[testBrowser] = Browser{ID: testBrowser, Label: "An older one", Version: "0", Token: hash, Created: created, LastSeen: created}
+	touched := make(chan struct{})
+	b.store.after = func(call string) {
+		if call == "TouchBrowser" {
+			close(touched)
+		}
+	}
+	e := b.dial()
+	e.greet(token)
+	e.want("welcome")
+	<-touched
+	row := b.store.all()[testBrowser]
+	if row.Label != hello().Label || row.Version != hello().Version || !row.Created.Equal(created) || !row.LastSeen.After(created) || !bytes.Equal(row.Token, hash) {
+		t.Errorf("the record is %+v", row)
+	}
+}
+
+// TestAFullStoreKeepsAKnownBrowser has no room for news of a browser that proved who it is.
+func TestAFullStoreKeepsAKnownBrowser(t *testing.T) {
+	token, hash := newToken()
+	b := newBench(t, nil)
+	b.store.rows[testBrowser] = Browser{ID: testBrowser, Token: hash}
+	b.store.after = func(call string) {
+		b.store.mu.Lock()
+		defer b.store.mu.Unlock()
+		b.store.err = errors.New("disk full")
+	}
+	e := b.dial()
+	e.greet(token)
+	e.want("welcome")
+	p, err := b.hub.Wait(e.ctx, testBrowser)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go p.Command(e.ctx, EndTurn{Turn: "t1"}, nil)
+	e.want("end_turn")
 }
 
 func TestSilentPeerIsGivenUp(t *testing.T) {

@@ -1,6 +1,7 @@
 package link
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"maps"
@@ -18,19 +19,47 @@ import (
 
 // memory keeps approved browsers for one test.
 type memory struct {
-	mu   sync.Mutex
-	rows map[string]Browser
-	err  error
+	mu    sync.Mutex
+	rows  map[string]Browser
+	err   error
+	after func(call string) // when it returns from a call; set before anybody connects
+}
+
+func (m *memory) done(call string) {
+	if m.after != nil {
+		m.after(call)
+	}
 }
 
 func (m *memory) Browser(_ context.Context, id string) (Browser, bool, error) {
+	defer m.done("Browser")
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	b, ok := m.rows[id]
 	return b, ok, m.err
 }
 
+func (m *memory) TouchBrowser(_ context.Context, b Browser) (bool, error) {
+	defer m.done("TouchBrowser")
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	row, ok := m.rows[b.ID]
+	if m.err != nil || !ok || !bytes.Equal(row.Token, b.Token) {
+		return false, m.err
+	}
+	row.Label, row.Version, row.LastSeen = b.Label, b.Version, b.LastSeen
+	m.rows[b.ID] = row
+	return true, nil
+}
+
+func (m *memory) remove(id string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.rows, id)
+}
+
 func (m *memory) SaveBrowser(_ context.Context, b Browser) error {
+	defer m.done("SaveBrowser")
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.err != nil {

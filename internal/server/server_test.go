@@ -103,7 +103,8 @@ type noBrowsers struct{}
 func (noBrowsers) Browser(context.Context, string) (link.Browser, bool, error) {
 	return link.Browser{}, false, nil
 }
-func (noBrowsers) SaveBrowser(context.Context, link.Browser) error { return nil }
+func (noBrowsers) SaveBrowser(context.Context, link.Browser) error          { return nil }
+func (noBrowsers) TouchBrowser(context.Context, link.Browser) (bool, error) { return false, nil }
 
 // request is one raw request; Host "" is ours.
 type request struct {

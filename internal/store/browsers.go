@@ -29,6 +29,19 @@ func (s *Store) SaveBrowser(ctx context.Context, b Browser) (Browser, error) {
 	return out, err
 }
 
+// TouchBrowser writes Label, Version and LastSeen of the approved browser with b's ID and Token. It reports false when
+// there is none, and makes none.
+func (s *Store) TouchBrowser(ctx context.Context, b Browser) (bool, error) {
+	known := false
+	err := s.write(ctx, "touch browser", b.ID, func(t *tx) error {
+		n, err := t.exec("UPDATE browsers SET label = ?, version = ?, last_seen = ? WHERE id = ? AND token = ?",
+			clean(b.Label), clean(b.Version), stamp(orNow(b.LastSeen, t.now)), b.ID, b.Token)
+		known = n > 0
+		return err
+	})
+	return known, err
+}
+
 // Browsers returns the approved browsers, the one seen last first.
 func (s *Store) Browsers(ctx context.Context) ([]Browser, error) {
 	all, err := list(ctx, s, scanBrowser, "SELECT "+browserColumns+" FROM browsers ORDER BY last_seen DESC, n DESC")

@@ -115,7 +115,19 @@ func TestBrowsers(t *testing.T) {
 	if all := must(s.Browsers(ctx)); len(all) != 2 || all[0].ID != "b1" {
 		t.Fatalf("%+v", all)
 	}
+	if !must(s.TouchBrowser(ctx, Browser{ID: "b1", Label: "Chromium 9", Version: "3", Token: []byte{9}})) {
+		t.Fatal("a known browser was not found")
+	}
+	if got := must(s.Browser(ctx, "b1")); got.Label != "Chromium 9" || got.Version != "3" || !slices.Equal(got.Token, []byte{9}) || !got.Created.Equal(a.Created) || got.LastSeen.Before(again.LastSeen) {
+		t.Fatalf("%+v", got)
+	}
+	if must(s.TouchBrowser(ctx, Browser{ID: "b1", Label: "Another", Token: []byte{0, 1, 255}})) || must(s.Browser(ctx, "b1")).Label != "Chromium 9" {
+		t.Fatal("an earlier token was taken")
+	}
 	wantIs(t, s.RemoveBrowser(ctx, "b1"), nil)
+	if must(s.TouchBrowser(ctx, Browser{ID: "b1", Token: []byte{9}})) {
+		t.Fatal("a removed browser was found")
+	}
 	wantIs(t, s.RemoveBrowser(ctx, "b1"), ErrNotFound)
 	_, err := s.Browser(ctx, "b1")
 	wantIs(t, err, ErrNotFound)

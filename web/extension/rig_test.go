@@ -46,6 +46,13 @@ func (a *approved) SaveBrowser(_ context.Context, b link.Browser) error {
 	return nil
 }
 
+func (a *approved) TouchBrowser(_ context.Context, b link.Browser) (bool, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	_, ok := a.rows[b.ID]
+	return ok, nil
+}
+
 // rig is a browser with the extension, the practice site, and a hub.
 type rig struct {
 	t     testing.TB
