@@ -35,6 +35,11 @@ func Classify(command, folder string) Classification {
 	return classify(command, place{folder: folder})
 }
 
+// Classify is Classify of the question's command, where it would run, and with what is known of Home.
+func (q Question) Classify() Classification { return classify(q.Subject.Command, q.place()) }
+
+func (q Question) place() place { return place{folder: q.Folder, dir: q.Subject.Dir, home: q.Home} }
+
 func classify(command string, at place) Classification {
 	c := Classification{Danger: []string{}}
 	file, problem := parse(command)

@@ -140,6 +140,15 @@ func (s *scan) call(c *syntax.CallExpr) {
 		return
 	}
 	words := s.words(c.Args)
+	for _, a := range c.Assigns {
+		if a.Name != nil && a.Name.Value == callMark {
+			s.ask("hides from Plexus that it is one of its commands", callMark)
+		}
+	}
+	for _, w := range words {
+		s.mentions(w)
+	}
+	s.unmarks(words)
 	s.runsFetched(c, words)
 	if words[0].text == unknown && substitutes(c.Args[0]) {
 		s.ask("runs a program whose name is known only when it runs", s.raw(c))
@@ -184,6 +193,9 @@ func (s *scan) assign(as []*syntax.Assign) {
 		if a.Name == nil {
 			continue
 		}
+		if a.Name.Value == callMark {
+			s.ask("hides from Plexus that it is one of its commands", callMark)
+		}
 		v := unknown
 		if a.Value != nil && a.Array == nil && a.Index == nil && !a.Append {
 			v = s.word(a.Value).text
@@ -224,6 +236,8 @@ func (s *scan) redirect(r *syntax.Redirect) {
 		if r.Word != nil {
 			s.writes(s.word(r.Word))
 		}
+	case syntax.RdrIn:
+		s.mentions(s.word(r.Word))
 	}
 }
 
@@ -236,15 +250,24 @@ func (s *scan) heredoc(stmt *syntax.Stmt) {
 	for _, r := range stmt.Redirs {
 		switch {
 		case r.Hdoc != nil:
-			s.nested(s.word(r.Hdoc).text)
+			s.script(s.word(r.Hdoc))
 		case r.Op == syntax.WordHdoc:
-			s.nested(s.word(r.Word).text)
+			s.script(s.word(r.Word))
 		}
 	}
 }
 
+// script looks at text that a shell or an interpreter reads as its program.
+func (s *scan) script(v value) {
+	s.mentions(v)
+	s.nested(v.text)
+}
+
 // writes judges a path that something is written to.
 func (s *scan) writes(v value) {
+	if s.at.own(v.text, false) {
+		s.ask(touchesOwn, v.raw)
+	}
 	w, p := s.at.locate(v.text)
 	switch w {
 	case outside:

@@ -32,6 +32,8 @@ func inspectorOf(name string) inspector {
 	switch name {
 	case "su", "sudo", "doas", "pkexec", "run0", "runas", "gsudo":
 		return asUser
+	case "plexus":
+		return runsPlexus
 	case "eval":
 		return evaluates
 	case "trap":

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"plexus/internal/tool"
 )
 
 const folder = "/home/u/proj"
@@ -133,9 +135,11 @@ func TestWorkIsBounded(t *testing.T) {
 		"doubling shells":    "a='eval $a$a$a$a'; eval $a",
 		"find in find":       "find a b " + strings.Repeat("-exec find a b ", 2000),
 		"wrappers":           fit("env ") + "rm /x",
+		"wide wrappers":      "a=" + strings.Repeat("/", 4000) + "; " + fit("env $a ")[:60_000],
+		"own files":          "a=" + strings.Repeat(ownHome+"x", 100) + "; " + fit("ls $a;")[:60_000],
 	} {
 		start := time.Now()
-		if got := Classify(c, folder); got.ReadOnly || len(got.Danger) > maxReasons {
+		if got := (Question{Folder: folder, Home: ownHome, Subject: command(c)}).Classify(); got.ReadOnly || len(got.Danger) > maxReasons {
 			t.Errorf("%s: %+v", name, got)
 		}
 		t.Logf("%-20s %7d bytes %v", name, len(c), time.Since(start).Round(time.Millisecond))
@@ -158,7 +162,7 @@ func FuzzClassify(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, command string) {
-		got := Classify(command, folder)
+		got := Question{Folder: folder, Home: ownHome, Subject: tool.Subject{Command: command}}.Classify()
 		if got.Danger == nil || len(got.Danger) > maxReasons {
 			t.Fatalf("reasons %q", got.Danger)
 		}

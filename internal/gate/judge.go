@@ -25,6 +25,7 @@ type Question struct {
 	Subject tool.Subject
 	Review  bool   // the model itself asked for approval
 	Folder  string // native path of the folder
+	Home    string // native path of Plexus' own files, which are to be left alone; "" when that is not known
 	Rules   []store.Rule
 }
 
@@ -39,7 +40,7 @@ type Verdict struct {
 // Judge decides on one call. It is pure. What it does not know (a class, a
 // level) it treats as the strictest.
 //
-// Reading never asks. An always-allow rule spares any question: one for an exact command
+// Reading asks for nothing but Plexus' own files. An always-allow rule spares any question: one for an exact command
 // in its directory always, one for a prefix or for writes only while no danger rule speaks, because whoever
 // allowed `git push` has not seen `git push --force`.
 func Judge(q Question) Verdict {
@@ -48,11 +49,14 @@ func Judge(q Question) Verdict {
 	switch q.Class {
 	case tool.ClassRead:
 		v.ReadOnly = true
+		if danger = pathDanger(q, (*scan).mentions); q.Level != Full && len(danger) > 0 {
+			v.Ask, v.Reasons = true, danger
+		}
 		return v
 	case tool.ClassWrite:
-		danger = writeDanger(q.Subject.Paths, q.Folder)
+		danger = pathDanger(q, (*scan).writes)
 	default:
-		c := classify(q.Subject.Command, place{folder: q.Folder, dir: q.Subject.Dir})
+		c := q.Classify()
 		v.ReadOnly, danger = c.ReadOnly, c.Danger
 	}
 	if q.Level == Full {
@@ -154,15 +158,15 @@ func CheckRule(kind, pattern string) error {
 	return nil
 }
 
-// writeDanger judges the targets of a write tool, which stay in the folder: what
-// is left are folders that hold settings of the user or of git.
-func writeDanger(paths []string, folder string) []string {
-	s := newScan(place{folder: folder})
-	for _, p := range paths {
-		s.writes(value{text: p, raw: p})
+// pathDanger judges the targets of a file tool, which stay in the folder: what
+// is left are folders that hold settings of the user or of git, or Plexus' own files.
+func pathDanger(q Question, judge func(*scan, value)) []string {
+	s := newScan(place{folder: q.Folder, home: q.Home})
+	for _, p := range q.Subject.Paths {
+		judge(s, value{text: p, raw: p})
 		// "/name/file" may be the folder by its virtual name.
 		if _, in, ok := strings.Cut(strings.TrimPrefix(p, "/"), "/"); ok && strings.HasPrefix(p, "/") {
-			s.writes(value{text: in, raw: p})
+			judge(s, value{text: in, raw: p})
 		}
 	}
 	return s.reasons

@@ -11,6 +11,7 @@ import (
 type place struct {
 	folder string // native absolute path
 	dir    string
+	home   string // where Plexus keeps its own files, "" when that is not known
 }
 
 // value is a word as far as it is known before the command runs. Text has no
