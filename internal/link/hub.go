@@ -209,9 +209,8 @@ func (h *Hub) serve(conn *websocket.Conn, port int, greeted func()) {
 		}
 		greeted()
 	} else if p.ctx.Err() == nil {
-		q, err := h.openPairing(p, greeted)
-		if err != nil {
-			p.refuse("busy", err.Error())
+		q := h.openPairing(p, greeted)
+		if q == nil {
 			return
 		}
 		tasks.Go(func() { h.expire(q) })

@@ -37,8 +37,8 @@ type pairing struct {
 	settled chan struct{} // closed when it was answered
 }
 
-// openPairing makes a code for p and sends it.
-func (h *Hub) openPairing(p *Peer, greeted func()) (*pairing, error) {
+// openPairing makes a code for p and sends it. When too many wait already it refuses p and returns nil.
+func (h *Hub) openPairing(p *Peer, greeted func()) *pairing {
 	now := time.Now()
 	q := &pairing{
 		info: PairingInfo{
@@ -51,7 +51,8 @@ func (h *Hub) openPairing(p *Peer, greeted func()) (*pairing, error) {
 	h.openings = slices.DeleteFunc(h.openings, func(t time.Time) bool { return now.Sub(t) > h.timing.window })
 	if len(h.pairings) >= maxPairings || len(h.openings) >= maxOpenings {
 		h.mu.Unlock()
-		return nil, errors.New("Other browsers wait for approval already. Answer them in Plexus, then try again.")
+		p.refuse("busy", "Other browsers wait for approval already. Answer them in Plexus, then try again.")
+		return nil
 	}
 	h.openings = append(h.openings, now)
 	for q.info.Code == "" || h.pairings[q.info.Code] != nil {
@@ -64,7 +65,7 @@ func (h *Hub) openPairing(p *Peer, greeted func()) (*pairing, error) {
 		p.write(out) // one that fails ends the connection, and the pairing with it
 	}
 	p.log.Info("browser asks to pair", slog.String("label", p.info.Label))
-	return q, nil
+	return q
 }
 
 // expire refuses the pairing when its time is over.
