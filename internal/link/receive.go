@@ -10,6 +10,9 @@ import (
 	"github.com/coder/websocket"
 )
 
+// heldMessage is logged when the connection is not read because nobody takes the events of a turn.
+const heldMessage = "link held by a slow reader"
+
 var errStuck = errors.New("nobody takes the events")
 
 // read takes messages until the connection ends.
@@ -119,6 +122,10 @@ func (p *Peer) publish(turn string, msg any, size int) error {
 	p.holding.Store(true)
 	defer p.holding.Store(false)
 	for _, s := range subs {
+		if s.offer(msg, size) {
+			continue
+		}
+		p.log.Debug(heldMessage, slog.String("turn", turn))
 		if !s.push(msg, size, p.hub.timing.hold, p.ctx.Done()) {
 			return fmt.Errorf("%w of turn %s", errStuck, turn)
 		}

@@ -35,11 +35,8 @@ func newSubscription(max int) *subscription {
 	}
 }
 
-// push queues msg, waiting at most limit for room. It reports false when there was none.
+// push queues msg, for which there was no room, once there is: within limit, or it reports false.
 func (s *subscription) push(msg any, size int, limit time.Duration, ended <-chan struct{}) bool {
-	if s.offer(msg, size) {
-		return true
-	}
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	for {

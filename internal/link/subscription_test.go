@@ -1,7 +1,9 @@
 package link
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -64,8 +66,24 @@ func TestSlowReaderHoldsOnlyUpToABound(t *testing.T) {
 	}
 }
 
+// heldLog is a log that hears when a connection is held.
+type heldLog chan struct{}
+
+func (heldLog) Enabled(context.Context, slog.Level) bool { return true }
+func (l heldLog) WithAttrs([]slog.Attr) slog.Handler     { return l }
+func (l heldLog) WithGroup(string) slog.Handler          { return l }
+
+func (l heldLog) Handle(_ context.Context, r slog.Record) error {
+	if r.Message == heldMessage {
+		signal(l)
+	}
+	return nil
+}
+
 func TestCancelFreesAHeldConnection(t *testing.T) {
 	b := newBench(t, nil)
+	held := make(heldLog, 1)
+	b.hub.log = slog.New(held)
 	e, p, _ := b.pair()
 	_, cancel := p.Subscribe("t1")
 	sent := make(chan struct{})
@@ -75,14 +93,10 @@ func TestCancelFreesAHeldConnection(t *testing.T) {
 			e.send(update("t1", i, strings.Repeat("d", 10<<10)))
 		}
 	}()
-	for {
-		p.mu.Lock()
-		full := len(p.subs["t1"]) == 1 && p.holding.Load()
-		p.mu.Unlock()
-		if full {
-			break
-		}
-		time.Sleep(time.Millisecond) // looks again at a state that has no signal
+	select {
+	case <-held:
+	case <-e.ctx.Done():
+		t.Fatal("the connection was never held")
 	}
 	cancel()
 	cancel() // twice is once
