@@ -36,7 +36,7 @@ func (s *scan) unmarks(words []value) {
 
 // mentions judges a word that a program is given, or a script: it may be a path to Plexus' own files, or hold one.
 func (s *scan) mentions(v value) {
-	if s.at.home == "" || !s.afford(1+(len(v.text)+len(s.at.dir))/20) {
+	if s.at.home == "" || !s.afford(1+(len(v.text)+len(s.at.dir))/10) {
 		return
 	}
 	texts := []string{v.text}
@@ -66,6 +66,9 @@ func (p place) own(text string, reading bool) bool {
 	case inside:
 		full = path.Join(p.folder, full)
 	}
+	if !strings.ContainsAny(full, "*?[") && !names(full, p.home) {
+		return false
+	}
 	have, want := strings.Split(foldPath(full), "/"), strings.Split(foldPath(path.Clean(p.home)), "/")
 	if len(have) < len(want) {
 		return false
@@ -80,6 +83,9 @@ func (p place) own(text string, reading bool) bool {
 
 // holds reports whether a text names home or something in it that is not there to be read.
 func holds(text, home string) bool {
+	if !names(text, home) {
+		return false
+	}
 	text, home = foldPath(text), foldPath(home)
 	for {
 		_, rest, found := strings.Cut(text, home)
@@ -94,6 +100,11 @@ func holds(text, home string) bool {
 		}
 		text = rest
 	}
+}
+
+// names reports whether the last name of home is in a text, which costs little to see.
+func names(text, home string) bool {
+	return strings.Contains(strings.ToLower(text), path.Base(strings.ToLower(strings.ReplaceAll(home, `\`, "/"))))
 }
 
 // longer reports whether the name before rest goes on in it.
