@@ -95,17 +95,26 @@ func (j *job) drain() (ended bool) {
 	}
 }
 
-// end ends the tree of a job.
-func (j *job) end() { end(j.tree, j.exited, j.r.opts.Grace) }
+// state is how the first process ended, nil while it has not.
+func (j *job) state() *os.ProcessState {
+	select {
+	case <-j.exited:
+		return j.cmd.ProcessState // not written any more
+	default:
+		return nil
+	}
+}
+
+// end ends the tree of a job, and reports whether that helped.
+func (j *job) end() bool { return end(j.tree, j.exited, j.r.opts.Grace) }
 
 // end ends a tree: it is asked to, given the grace, and killed. It returns
-// when nothing of it runs, or when even that did not help. exited is closed
-// when the first process has been waited for; nil when that is not ours to do.
-func end(t *tree, exited <-chan struct{}, grace time.Duration) {
+// true when nothing of it runs, and false when even that did not help: the system may
+// hold on to a process. exited is closed when the first process has been waited for;
+// nil when that is not ours to do.
+func end(t *tree, exited <-chan struct{}, grace time.Duration) bool {
 	t.signal(false)
-	if !gone(t, exited, grace, nil) {
-		gone(t, exited, killWithin, func() { t.signal(true) })
-	}
+	return gone(t, exited, grace, nil) || gone(t, exited, killWithin, func() { t.signal(true) })
 }
 
 // gone waits until nothing of the tree runs, and calls again before each look,
@@ -138,6 +147,9 @@ func (j *job) over() bool {
 	select {
 	case <-j.read:
 	default:
+		return false
+	}
+	if j.state() == nil {
 		return false
 	}
 	if len(j.tree.members()) > 0 {

@@ -104,7 +104,7 @@ func (o *output) finish(more bool) finished {
 		o.startSpool(nil, o.keeper.bytes)
 	}
 	o.spool.flush()
-	f := finished{cut: o.keeper.cut(), lines: o.keeper.lineCount(), bytes: o.keeper.bytes, replaced: o.reducer.replaced}
+	f := finished{more: more, cut: o.keeper.cut(), lines: o.keeper.lineCount(), bytes: o.keeper.bytes, replaced: o.reducer.replaced}
 	if o.spool.file != nil {
 		f.spool = path
 	}

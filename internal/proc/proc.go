@@ -140,7 +140,9 @@ func (r *Runner) endLeft() {
 	var group sync.WaitGroup
 	for j := range r.left {
 		group.Go(func() {
-			j.end()
+			if !j.end() {
+				r.log.Warn("a background process could not be ended", slog.Int("pid", j.cmd.Process.Pid))
+			}
 			j.close()
 		})
 	}

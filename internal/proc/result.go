@@ -17,26 +17,19 @@ const echoBytes = 2000
 
 // result puts together what the model reads: the command, its output, what is
 // to be said about it, and how it ended.
-func (r *Runner) result(in runInput, why ending, state *os.ProcessState, f finished, still []process) tool.Result {
+func (r *Runner) result(in runInput, over finish) tool.Result {
+	f := over.output
 	res := tool.Result{Status: tool.StatusOK, Outcome: tool.OutcomeOK, Spool: f.spool}
 	last := ""
-	switch signal := signalOf(state); {
-	case why == byTimeout:
+	switch over.why {
+	case byTimeout:
 		res.Status, res.Outcome = tool.StatusTimeout, tool.OutcomeRejected
 		last = fmt.Sprintf("[timeout %s]", seconds(r.limit(in)))
-	case why == byStop:
+	case byStop:
 		res.Status, res.Outcome = tool.StatusInterrupted, tool.OutcomeRejected
 		last = "[stopped]"
-	case signal != "":
-		res.Signal, res.Outcome = signal, tool.OutcomeExitNonzero
-		last = fmt.Sprintf("[signal %s]", signal)
 	default:
-		code := state.ExitCode()
-		res.Exit = &code
-		if code != 0 {
-			res.Outcome = tool.OutcomeExitNonzero
-		}
-		last = fmt.Sprintf("[exit %d]", code)
+		last = exited(&res, over.state)
 	}
 	if f.cut {
 		res.Lines, res.Bytes = f.lines, f.bytes
@@ -46,7 +39,7 @@ func (r *Runner) result(in runInput, why ending, state *os.ProcessState, f finis
 	if f.text != "" && !strings.HasSuffix(f.text, "\n") {
 		b.WriteByte('\n')
 	}
-	for _, note := range notes(f, still) {
+	for _, note := range notes(over) {
 		b.WriteString("[" + note + "]\n")
 	}
 	b.WriteString(last)
@@ -54,7 +47,22 @@ func (r *Runner) result(in runInput, why ending, state *os.ProcessState, f finis
 	return res
 }
 
-func notes(f finished, still []process) []string {
+// exited says how a command ended that was left to itself.
+func exited(res *tool.Result, state *os.ProcessState) string {
+	if signal := signalOf(state); signal != "" {
+		res.Signal, res.Outcome = signal, tool.OutcomeExitNonzero
+		return fmt.Sprintf("[signal %s]", signal)
+	}
+	code := state.ExitCode()
+	res.Exit = &code
+	if code != 0 {
+		res.Outcome = tool.OutcomeExitNonzero
+	}
+	return fmt.Sprintf("[exit %d]", code)
+}
+
+func notes(over finish) []string {
+	f, still := over.output, over.still
 	var list []string
 	if f.replaced > 0 {
 		list = append(list, humanize.Comma(f.replaced)+" bytes that are not text are shown as \uFFFD")
@@ -63,6 +71,10 @@ func notes(f finished, still []process) []string {
 		list = append(list, f.trouble)
 	}
 	switch {
+	case over.unended && len(still) > 0:
+		list = append(list, "could not be ended, and still runs: "+named(still))
+	case over.unended:
+		list = append(list, "could not be ended: it was killed, but the system holds on to it")
 	case len(still) > 0:
 		list = append(list, stillRuns(still, f))
 	case f.more:
@@ -73,6 +85,15 @@ func notes(f finished, still []process) []string {
 
 // stillRuns names what the command left in the background.
 func stillRuns(still []process, f finished) string {
+	text := "still running in the background: " + named(still)
+	if f.more && f.spool != "" {
+		text += "; output from now on goes to " + f.spool
+	}
+	return text
+}
+
+// named names the first few of some processes.
+func named(still []process) string {
 	var names []string
 	for i, p := range still {
 		if i == 5 {
@@ -81,11 +102,7 @@ func stillRuns(still []process, f finished) string {
 		}
 		names = append(names, fmt.Sprintf("%s (pid %d)", p.Name, p.PID))
 	}
-	text := "still running in the background: " + strings.Join(names, ", ")
-	if f.more && f.spool != "" {
-		text += "; output from now on goes to " + f.spool
-	}
-	return text
+	return strings.Join(names, ", ")
 }
 
 // seconds writes a time limit as it was given.

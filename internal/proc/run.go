@@ -102,22 +102,29 @@ func (r *Runner) run(ctx context.Context, env tool.Env, in runInput) (tool.Resul
 	if err != nil {
 		return tool.Result{}, startError(err)
 	}
-	why := r.wait(ctx, j, r.limit(in))
-	if why != byItself {
-		j.end()
-	}
+	over := finish{why: r.wait(ctx, j, r.limit(in))}
+	over.unended = over.why != byItself && !j.end()
 	more := !j.drain()
-	var still []process
-	if why == byItself && (more || j.tree.maybeAlive()) {
-		still = j.tree.members()
+	if over.unended || over.why == byItself && (more || j.tree.maybeAlive()) {
+		over.still = j.tree.members()
 	}
-	f := out.finish(more)
-	if f.more = more; more || len(still) > 0 {
+	over.state = j.state()
+	over.output = out.finish(more)
+	if more || over.unended || len(over.still) > 0 {
 		r.leave(j)
 	} else {
 		j.close()
 	}
-	return r.result(in, why, cmd.ProcessState, f, still), nil
+	return r.result(in, over), nil
+}
+
+// finish is how a command came to its end.
+type finish struct {
+	why     ending
+	state   *os.ProcessState // of the first process; nil when it could not be ended
+	output  finished
+	still   []process // what still runs of it
+	unended bool      // it was to be ended, and killing it did not help
 }
 
 // wait waits for the end of the first process, or for a reason to end it.
