@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -249,6 +250,34 @@ steps:
   - expect: '^again$'
     reply: '{plx:done}Again done.{/plx:done}'
 `
+
+// Whoever opens a thread in mid-turn reads what streams while the turn moves on.
+func TestLiveWhileTheTurnMoves(t *testing.T) {
+	r := newRig(t)
+	th := r.thread("steps:\n  - name: more\n    expect: '[a-z]'\n    reply: '{plx:note}on{/plx:note}{plx:read path=\"f\"}{/plx:read}'\n    goto: more\n")
+	r.limits.Rounds = 30
+	ended := make(chan struct{})
+	var watchers sync.WaitGroup
+	for range 2 {
+		watchers.Go(func() {
+			for {
+				select {
+				case <-ended:
+					return
+				default:
+				}
+				for _, l := range r.loop.Live(th.ID) {
+					if l.Thread != th.ID || l.Turn == "" || l.Of == "" {
+						t.Errorf("live is %+v", l)
+					}
+				}
+			}
+		})
+	}
+	r.inState(r.submit(th, "go"), store.TurnFailed)
+	close(ended)
+	watchers.Wait()
+}
 
 func TestTurnToAnswer(t *testing.T) {
 	r := newRig(t)

@@ -107,7 +107,9 @@ const (
 
 // stream is a reply on its way: each delta is parsed once, shown, and stored soon after.
 type stream struct {
-	t       *turn
+	t       *turn  // for its runner alone, which changes it
+	thread  string // what it belongs to, for all
+	turn    string
 	message string
 	parser  *plx.Parser
 	all     strings.Builder
@@ -126,7 +128,7 @@ type shown struct {
 }
 
 func newStream(t *turn, message string) *stream {
-	return &stream{t: t, message: message, parser: plx.NewParser(plx.Options{}), stored: time.Now()}
+	return &stream{t: t, thread: t.turn.Thread, turn: t.turn.ID, message: message, parser: plx.NewParser(plx.Options{}), stored: time.Now()}
 }
 
 func (s *stream) text() string { return s.all.String() }
@@ -168,7 +170,7 @@ func (s *stream) part(kind string, index int) *shown {
 }
 
 func (s *stream) piece(kind string, index int, offset int64, text string) store.Live {
-	return store.Live{Thread: s.t.turn.Thread, Turn: s.t.turn.ID, Kind: kind, Of: s.message, Index: index, Offset: offset, Text: text}
+	return store.Live{Thread: s.thread, Turn: s.turn, Kind: kind, Of: s.message, Index: index, Offset: offset, Text: text}
 }
 
 // live is all that was published, each part from its start.
