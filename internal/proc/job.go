@@ -149,14 +149,20 @@ func (j *job) over() bool {
 	default:
 		return false
 	}
-	if j.state() == nil {
-		return false
-	}
-	if len(j.tree.members()) > 0 {
+	if j.state() == nil || j.renew() || len(j.tree.members()) > 0 {
 		return false
 	}
 	j.close()
 	return true
+}
+
+// renew brings what is known of a job that was left up to date, and reports whether some of that
+// runs. Numbers of what has ended may be others' by now: without it, end would take those for its own.
+func (j *job) renew() bool {
+	if j.state() == nil { // as long as the first process was not waited for its number is its own
+		return true
+	}
+	return j.tree.renew()
 }
 
 // close stops reading and releases the tree.

@@ -40,6 +40,7 @@ const (
 	pollInterval = 10 * time.Millisecond  // while a tree is ending
 	killWithin   = 2 * time.Second        // for a tree to be gone after SIGKILL
 	maxLeft      = 64                     // background trees left by finished commands
+	sweepEvery   = 5 * time.Second        // between looks for those that are over
 	commandBytes = 100_000                // the kernel takes 128 KiB as one argument
 )
 
@@ -56,6 +57,10 @@ type Runner struct {
 	mu     sync.Mutex
 	closed bool
 	left   map[*job]struct{} // finished commands of which something still runs
+
+	sweepEvery time.Duration
+	sweeping   bool           // a goroutine looks through left
+	sweeper    sync.WaitGroup // that goroutine
 }
 
 // New makes a Runner. Close it to end what it started.
@@ -72,7 +77,7 @@ func New(o Options) *Runner {
 	}
 	return &Runner{
 		opts: o, shell: chooseShell(o.Shell, o.Env), env: safeEnv(o.Env), token: cmp.Or(o.Mark, rand.Text()),
-		log: o.Log, stop: make(chan struct{}), left: map[*job]struct{}{},
+		log: o.Log, stop: make(chan struct{}), left: map[*job]struct{}{}, sweepEvery: sweepEvery,
 	}
 }
 
@@ -95,6 +100,7 @@ func (r *Runner) Close(ctx context.Context) error {
 	go func() {
 		defer close(done)
 		r.runs.Wait()
+		r.sweeper.Wait()
 		r.endLeft()
 	}()
 	select {
@@ -112,13 +118,7 @@ func (r *Runner) begin() error {
 	if r.closed {
 		return tool.Errorf("closing", "Plexus is shutting down; the command was not run.")
 	}
-	if len(r.left) >= maxLeft {
-		for j := range r.left {
-			if j.over() {
-				delete(r.left, j)
-			}
-		}
-	}
+	r.sweep()
 	if len(r.left) >= maxLeft {
 		return tool.Errorf("too-many", "%d earlier commands left processes in the background that still run. End some of them first, for example with kill.", len(r.left))
 	}
@@ -131,6 +131,40 @@ func (r *Runner) leave(j *job) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.left[j] = struct{}{}
+	if !r.sweeping && !r.closed {
+		r.sweeping = true
+		r.sweeper.Go(r.sweepUntilEmpty)
+	}
+}
+
+// sweep releases what has ended since its command was left. r.mu is held.
+func (r *Runner) sweep() {
+	for j := range r.left {
+		if j.over() {
+			delete(r.left, j)
+		}
+	}
+}
+
+// sweepUntilEmpty sweeps now and then while there is something left.
+func (r *Runner) sweepUntilEmpty() {
+	tick := time.NewTicker(r.sweepEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-r.stop:
+			return
+		case <-tick.C:
+		}
+		r.mu.Lock()
+		r.sweep()
+		r.sweeping = len(r.left) > 0
+		goOn := r.sweeping
+		r.mu.Unlock()
+		if !goOn {
+			return
+		}
+	}
 }
 
 // endLeft ends what finished commands left, all at once.
@@ -140,6 +174,7 @@ func (r *Runner) endLeft() {
 	var group sync.WaitGroup
 	for j := range r.left {
 		group.Go(func() {
+			j.renew()
 			if !j.end() {
 				r.log.Warn("a background process could not be ended", slog.Int("pid", j.cmd.Process.Pid))
 			}

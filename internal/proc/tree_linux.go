@@ -21,7 +21,7 @@ import (
 // is still found; one that did, emptied its environment and lost its parent
 // before anybody looked is not.
 type tree struct {
-	leader int // pid, session and process group
+	leader int // pid, session and process group; 0 once that number may be another's
 	mark   string
 	known  map[int]uint64 // start times of the processes found so far, by pid
 }
@@ -41,7 +41,25 @@ func (t *tree) started(cmd *exec.Cmd) error {
 // maybeAlive reports whether anything may still run in the process group, in
 // one system call: false is not sure about processes that left it.
 func (t *tree) maybeAlive() bool {
-	return syscall.Kill(-t.leader, 0) == nil
+	return t.leader != 0 && syscall.Kill(-t.leader, 0) == nil
+}
+
+// renew forgets the known processes that have ended, and reports whether any is left. The number of a session or group
+// stays taken while a process is in it; when no known one is, it is forgotten as well.
+func (t *tree) renew() bool {
+	held := false
+	for pid, start := range t.known {
+		p, ok := readProcess(pid)
+		if !ok || p.start != start {
+			delete(t.known, pid)
+			continue
+		}
+		held = held || p.session == t.leader || p.group == t.leader
+	}
+	if !held {
+		t.leader = 0
+	}
+	return len(t.known) > 0
 }
 
 // members returns the processes of the tree that are not dead.

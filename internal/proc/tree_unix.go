@@ -10,7 +10,10 @@ import (
 
 // tree is the process group of one command. A process that makes itself a
 // session leaves it and is not found again.
-type tree struct{ leader int }
+type tree struct {
+	leader int
+	ended  bool // the group was seen empty: its number may be another's by now
+}
 
 // process is one that still runs.
 type process struct {
@@ -28,7 +31,13 @@ func (t *tree) started(cmd *exec.Cmd) error {
 	return nil
 }
 
-func (t *tree) maybeAlive() bool { return syscall.Kill(-t.leader, 0) == nil }
+func (t *tree) maybeAlive() bool {
+	t.ended = t.ended || syscall.Kill(-t.leader, 0) != nil
+	return !t.ended
+}
+
+// renew reports whether anything known still runs.
+func (t *tree) renew() bool { return t.maybeAlive() }
 
 // members can only tell that there are some: they are named by their group.
 func (t *tree) members() []process {
@@ -42,6 +51,9 @@ func (t *tree) signal(kill bool) {
 	signal := syscall.SIGTERM
 	if kill {
 		signal = syscall.SIGKILL
+	}
+	if t.ended {
+		return
 	}
 	_ = syscall.Kill(-t.leader, signal) // an error means that the group is empty
 }

@@ -60,6 +60,9 @@ func (t *tree) started(cmd *exec.Cmd) error {
 
 func (t *tree) maybeAlive() bool { return len(t.members()) > 0 }
 
+// renew reports whether anything of the job still runs. A job object is never another's.
+func (t *tree) renew() bool { return t.maybeAlive() }
+
 // members returns up to a few processes of the job.
 func (t *tree) members() []process {
 	var list struct {
