@@ -31,15 +31,17 @@ func (r *Runner) result(in runInput, over finish) tool.Result {
 	default:
 		last = exited(&res, over.state)
 	}
-	if f.cut {
-		res.Lines, res.Bytes = f.lines, f.bytes
+	header, remarks := header(in.Command), notes(over)
+	if f.cut { // see tool.Result for what is counted
+		res.Lines = int64(strings.Count(header, "\n")) - 1 + f.lines + int64(len(remarks))
+		res.Bytes = f.bytes
 	}
 	var b strings.Builder
-	b.WriteString("$ " + echo(in.Command) + "\n" + f.text)
+	b.WriteString(header + f.text)
 	if f.text != "" && !strings.HasSuffix(f.text, "\n") {
 		b.WriteByte('\n')
 	}
-	for _, note := range notes(over) {
+	for _, note := range remarks {
 		b.WriteString("[" + note + "]\n")
 	}
 	b.WriteString(last)
@@ -109,6 +111,9 @@ func named(still []process) string {
 func seconds(d time.Duration) string {
 	return fmt.Sprintf("%gs", d.Seconds())
 }
+
+// header is the first lines of a text and of its spool file.
+func header(command string) string { return "$ " + echo(command) + "\n" }
 
 // echo is the command, or the beginning of a long one.
 func echo(command string) string {

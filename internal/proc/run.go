@@ -97,7 +97,7 @@ func (r *Runner) run(ctx context.Context, env tool.Env, in runInput) (tool.Resul
 	cmd := exec.Command(r.shell.path, append(r.shell.args[:len(r.shell.args):len(r.shell.args)], in.Command)...)
 	cmd.Dir = dir
 	cmd.Env = append(r.env[:len(r.env):len(r.env)], markName+"="+mark, "PWD="+dir)
-	out := newOutput("$ "+echo(in.Command)+"\n", spool{path: env.Spool, limit: r.opts.SpoolBytes}, env.Output)
+	out := newOutput(header(in.Command), spool{path: env.Spool, limit: r.opts.SpoolBytes}, env.Output)
 	j, err := r.start(cmd, mark, out)
 	if err != nil {
 		return tool.Result{}, startError(err)

@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"plexus/internal/plx"
 	"plexus/internal/tool"
 )
 
@@ -327,6 +328,51 @@ func TestRunSpoolHasTheLinesOfTheText(t *testing.T) {
 	}
 }
 
+// TestRunLinesAgreeWithTheSpool: what a message leaves out of a text that has a gap already can be seen by line
+// number, whatever stands above and below the output.
+func TestRunLinesAgreeWithTheSpool(t *testing.T) {
+	for name, command := range map[string]string{
+		"one line":           "seq 1 100000",
+		"several lines":      "x=1\n\n# more\nseq 1 100000\n",
+		"a note":             "seq 1 50000; printf '\\377\\n'; seq 1 50000",
+		"no end of line":     "echo\nseq 1 100000; printf end",
+		"several notes":      "seq 1 50000; printf '\\377\\n'\nseq 1 50000; sleep 1000 &",
+		"a long command":     "true " + strings.Repeat("x\ntrue ", 1000) + "\nseq 1 100000",
+		"ended by a timeout": "seq 1 100000\nsleep 1000",
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, Options{})
+			got, err := b.call(t.Context(), args{"command": command, "timeout": 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			data, err := os.ReadFile(b.spool)
+			if err != nil {
+				t.Fatal(err)
+			}
+			file := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
+			message := plx.Results([]plx.Result{{Tool: "run", Content: got.Text, Lines: got.Lines, Bytes: got.Bytes, Spool: got.Spool}}, nil, plx.DefaultBudget)
+			m := regexp.MustCompile(`sed -n '(\d+),(\d+)p' `).FindStringSubmatch(message)
+			if m == nil {
+				t.Fatalf("no range in %.200q", message)
+			}
+			from, _ := strconv.Atoi(m[1])
+			to, _ := strconv.Atoi(m[2])
+			head, tail, _ := strings.Cut(message, "[... cut here")
+			_, tail, _ = strings.Cut(tail, "...]\n")
+			above, below := strings.Split(strings.TrimSuffix(head, "\n"), "\n"), strings.Split(tail, "\n")
+			if last := above[len(above)-1]; last != file[from-2] {
+				t.Errorf("line %d follows %q, and the file has %q before it", from, last, file[from-2])
+			}
+			for i, line := range below[:100] {
+				if to+i >= len(file) || line != file[to+i] {
+					t.Fatalf("%q is line %d of %d in the file", line, to+i+1, len(file))
+				}
+			}
+		})
+	}
+}
+
 func TestRunHugeOutputInFlatMemory(t *testing.T) {
 	b := newBench(t, Options{SpoolBytes: 1 << 20})
 	var seen int64
@@ -339,7 +385,7 @@ func TestRunHugeOutputInFlatMemory(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	got, err := b.tool.Run(t.Context(), env, input)
 	runtime.ReadMemStats(&after)
-	if err != nil || got.Bytes != hugeBytes || got.Lines != (hugeBytes+40)/41 || seen != hugeBytes {
+	if err != nil || got.Bytes != hugeBytes || got.Lines != (hugeBytes+40)/41+1 || seen != hugeBytes {
 		t.Errorf("%v: bytes %d, lines %d, seen %d", err, got.Bytes, got.Lines, seen)
 	}
 	if grown := after.TotalAlloc - before.TotalAlloc; grown > 20<<20 {

@@ -83,6 +83,11 @@ const (
 
 // Result is what a call came to. Text is bounded by the tool; the sizes are
 // those of the whole output.
+//
+// A command's Text is "$ " and the command, the output, notes in brackets and, as its last line, how it ended. Its spool
+// file has the lines of Text in their places up to the end of the output. When Text leaves out some of the output, Lines is the lines
+// of the Text that would leave out nothing, without the first and the last: so the last line of Text is line Lines+2, and a line near
+// its end has the number that it has in the spool file. For a command of one line without notes, that is the lines of the output.
 type Result struct {
 	Status    Status   `json:"status"`
 	Outcome   Outcome  `json:"outcome"`
@@ -90,7 +95,7 @@ type Result struct {
 	Text      string   `json:"text"`                // what the model reads
 	Exit      *int     `json:"exit,omitempty"`      // commands only
 	Signal    string   `json:"signal,omitempty"`    // "KILL"; commands only
-	Lines     int64    `json:"lines,omitempty"`     // of the full output, 0 when Text is all of it
+	Lines     int64    `json:"lines,omitempty"`     // of the full output, as above; 0 when Text is all of it
 	Bytes     int64    `json:"bytes,omitempty"`     // of the full output, 0 when Text is all of it
 	Spool     string   `json:"spool,omitempty"`     // file whose lines are those of the full Text; may be set when Text is whole, for a door that cuts it further
 	Path      string   `json:"path,omitempty"`      // the file read, as the caller spelled it; for "how to see the rest"

@@ -3,6 +3,11 @@
 /**
  * Result is what a call came to. Text is bounded by the tool; the sizes are
  * those of the whole output.
+ *
+ * A command's Text is "$ " and the command, the output, notes in brackets and, as its last line, how it ended. Its spool
+ * file has the lines of Text in their places up to the end of the output. When Text leaves out some of the output, Lines is the lines
+ * of the Text that would leave out nothing, without the first and the last: so the last line of Text is line Lines+2, and a line near
+ * its end has the number that it has in the spool file. For a command of one line without notes, that is the lines of the output.
  */
 export interface Result {
   status: Status;
@@ -15,7 +20,7 @@ export interface Result {
   exit?: number;
   /** "KILL"; commands only */
   signal?: string;
-  /** of the full output, 0 when Text is all of it */
+  /** of the full output, as above; 0 when Text is all of it */
   lines?: number;
   /** of the full output, 0 when Text is all of it */
   bytes?: number;
