@@ -403,6 +403,7 @@ func BenchmarkRound(b *testing.B) {
 // TestLongReply is acknowledged as it comes, so that the browser need not keep all of it.
 func TestLongReply(t *testing.T) {
 	w := newWorld(t)
+	w.model.timing.silence = time.Minute // a slow machine is not a silent model
 	text := strings.Repeat("word ", 300_000)
 	w.b.on("proceed", func(b *browser, m message) {
 		posted(b, m)

@@ -135,17 +135,18 @@ func (d *Daemon) build(ctx context.Context) error {
 	d.engine = eng
 	d.hub = link.NewHub(link.Options{Store: browsers{d.store}, Version: d.cfg.Version, Log: d.cfg.Log})
 	m := models{settings: settings, secrets: secrets, hub: d.hub, practice: d.cfg.Practice}
+	tab := chattab.New(chattab.Config{Hub: d.hub, Consent: m.consent, Memory: d.store, Log: d.cfg.Log})
 	d.loop = loop.New(loop.Config{Store: d.store, Engine: eng, Log: d.cfg.Log, Limits: m.limits,
 		DefaultModel: func(ctx context.Context) string { return settings.Text(ctx, config.KeyModel) },
 		Models: map[string]loop.Model{
-			"chat":     chattab.New(chattab.Config{Hub: d.hub, Consent: m.consent, Memory: d.store, Log: d.cfg.Log}),
+			"chat":     tab,
 			"api":      chatapi.New(chatapi.Config{Endpoint: m.endpoint, Log: d.cfg.Log}),
 			"scripted": loop.Scripted{},
 		}})
 	doc := doctor{cfg: d.cfg, state: d.state, store: d.store, hub: d.hub, models: m, secrets: secrets}
 	d.server = server.New(server.Config{Store: d.store, Engine: eng, Gate: g, Loop: d.loop, Link: d.hub, Settings: settings,
 		Secrets: secrets, Tokens: tokens, Port: d.state.Port, Version: d.cfg.Version, Models: m.list, Doctor: doc.checks,
-		Shutdown: d.Stop, Log: d.cfg.Log})
+		Shutdown: d.Stop, Release: tab.Release, Log: d.cfg.Log})
 	return nil
 }
 

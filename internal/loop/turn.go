@@ -219,6 +219,12 @@ func (t *turn) end(ctx context.Context, ans answer, err error) (bool, error) {
 		end.Cut, end.CutEnd = t.cut.id, t.cut.end
 	}
 	goOn := end.To != store.TurnFailed
+	if end.Code == FaultChatGone {
+		// The next message begins a fresh chat, with the prompt.
+		if err := t.insist(func() error { return t.l.cfg.Store.UnbindChat(ctx, t.turn.Thread) }); err != nil {
+			return false, fmt.Errorf("forget the chat: %w", err)
+		}
+	}
 	if !goOn {
 		t.l.hold(t.turn.Thread)
 	}

@@ -35,7 +35,8 @@ type Config struct {
 	Version  string
 	Models   func(context.Context) []ModelInfo
 	Doctor   func(context.Context) []Check
-	Shutdown func() // asks the daemon to end
+	Shutdown func()                                  // asks the daemon to end
+	Release  func(context.Context, store.Chat) error // closes the tab of a chat that is put away; bounded
 	Log      *slog.Logger
 }
 

@@ -76,7 +76,7 @@ func newSite(t *testing.T) *site {
 		Settings: config.NewSettings(st), Secrets: config.OpenSecrets(t.Context(), paths), Tokens: tokens, Port: port, Version: "test",
 		Models:   func(context.Context) []ModelInfo { return []ModelInfo{{Name: "api", Label: "API"}} },
 		Doctor:   func(context.Context) []Check { return nil },
-		Shutdown: func() {}, Log: log})
+		Shutdown: func() {}, Release: func(context.Context, store.Chat) error { return nil }, Log: log})
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(ctx, ln, time.Second) }()

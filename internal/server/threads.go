@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"log/slog"
 	"net/http"
 	"slices"
 
@@ -145,6 +146,9 @@ func (s *Server) setThread(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if in.Archived != nil && *in.Archived && t.State == "idle" {
+		s.release(r, t.ID)
+	}
 	return ok(w, t)
 }
 
@@ -165,6 +169,17 @@ func (s *Server) exactThread(r *http.Request) (store.Thread, error) {
 	return t, err
 }
 
+// release closes the tab of a thread that was put away. That is a courtesy: a browser that is not there keeps its tab.
+func (s *Server) release(r *http.Request, thread string) {
+	chat, ok, err := s.cfg.Store.CurrentChat(r.Context(), thread)
+	if err == nil && ok {
+		err = s.cfg.Release(r.Context(), chat)
+	}
+	if err != nil {
+		s.cfg.Log.Info("tab not closed", slog.String("thread", thread), slog.Any("error", err))
+	}
+}
+
 // deleteThread stops what runs and puts the thread into the bin, from which it can be taken back.
 func (s *Server) deleteThread(w http.ResponseWriter, r *http.Request) error {
 	t, err := s.exactThread(r)
@@ -174,6 +189,7 @@ func (s *Server) deleteThread(w http.ResponseWriter, r *http.Request) error {
 	if err := s.stopTurn(r, t.ID); err != nil {
 		return err
 	}
+	s.release(r, t.ID)
 	deleted := true
 	t, err = s.cfg.Store.UpdateThread(r.Context(), t.ID, store.ThreadPatch{Deleted: &deleted})
 	if err != nil {
