@@ -79,7 +79,7 @@ func (a app) answer(cmd *cobra.Command, id string, in map[string]string) error {
 		}
 		a.printf("%s: %s\n", done.State, clean(done.Title))
 		if done.Always != "" {
-			a.printf("From now on allowed in this folder: %s\n", clean(done.Always))
+			a.printf("From now on this is allowed in this folder without asking. The UI lists what is, and revokes it.\n")
 		}
 		return nil
 	})

@@ -117,7 +117,11 @@ func (a app) classify() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			c := gate.Classify(strings.Join(args, " "), abs)
+			paths, err := a.paths()
+			if err != nil {
+				return err
+			}
+			c := gate.Question{Subject: tool.Subject{Command: strings.Join(args, " ")}, Folder: abs, Home: paths.Home}.Classify()
 			if asJSON {
 				data, err := json.Marshal(c)
 				a.printf("%s\n", data)

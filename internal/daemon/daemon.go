@@ -127,7 +127,7 @@ func (d *Daemon) build(ctx context.Context) error {
 		Log:        d.cfg.Log,
 	})
 	g := gate.New(d.store, d.cfg.Log)
-	eng, err := engine.New(engine.Config{Store: d.store, Gate: g, Log: d.cfg.Log, Spool: d.cfg.Paths.Spool,
+	eng, err := engine.New(engine.Config{Store: d.store, Gate: g, Log: d.cfg.Log, Spool: d.cfg.Paths.Spool, Home: d.cfg.Paths.Home,
 		Tools: append(workspace.Tools(workspace.Options{}), d.runner.Tools()...)})
 	if err != nil {
 		return fmt.Errorf("build the engine: %w", err)

@@ -68,6 +68,7 @@ type Config struct {
 	Gate  *gate.Gate
 	Tools []tool.Tool
 	Spool string // directory of the full outputs; made when missing
+	Home  string // where Plexus keeps its own files, which calls are asked about; "" for nowhere
 	Log   *slog.Logger
 }
 
@@ -78,6 +79,7 @@ type Engine struct {
 	gate  *gate.Gate
 	tools map[string]tool.Tool
 	spool string
+	home  string
 	log   *slog.Logger
 	grace time.Duration // stopGrace
 
@@ -87,7 +89,7 @@ type Engine struct {
 
 // New checks the tools and makes the spool directory.
 func New(c Config) (*Engine, error) {
-	e := &Engine{store: c.Store, gate: c.Gate, tools: map[string]tool.Tool{}, spool: c.Spool, log: c.Log, grace: stopGrace, running: map[string]bool{}}
+	e := &Engine{store: c.Store, gate: c.Gate, tools: map[string]tool.Tool{}, spool: c.Spool, home: c.Home, log: c.Log, grace: stopGrace, running: map[string]bool{}}
 	for _, t := range c.Tools {
 		if t.Name == "" || t.Run == nil || t.Validate == nil || t.Subject == nil {
 			return nil, fmt.Errorf("tool %q: Name, Run, Validate and Subject are required", t.Name)
@@ -162,7 +164,7 @@ func (e *Engine) prepare(ctx context.Context, call tool.Call) (order, error) {
 	if err != nil {
 		return o, fmt.Errorf("read the rules of folder %s: %w", folder.Name, err)
 	}
-	o.verdict = gate.Judge(gate.Question{Level: o.level, Class: o.tool.Class, Subject: o.subject, Review: call.Review, Folder: folder.Path, Rules: rules})
+	o.verdict = gate.Judge(gate.Question{Level: o.level, Class: o.tool.Class, Subject: o.subject, Review: call.Review, Folder: folder.Path, Home: e.home, Rules: rules})
 	return o, nil
 }
 

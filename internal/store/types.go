@@ -217,7 +217,7 @@ type Approval struct {
 	Boundary string     `json:"boundary,omitempty"` // what will hold the command, in words
 	Reasons  []string   `json:"reasons"`            // why it is asked
 	State    string     `json:"state"`              // pending, allowed, denied, gone
-	Always   string     `json:"always,omitempty"`   // the rule that the answer added
+	Always   string     `json:"always,omitempty"`   // Rule.ID of the rule that the answer added
 	Reason   string     `json:"reason,omitempty"`   // the person's, for a denial
 	By       string     `json:"by,omitempty"`       // ui, cli
 	Created  time.Time  `json:"created"`

@@ -281,7 +281,7 @@ export interface Approval {
   reasons: string[] | null;
   /** pending, allowed, denied, gone */
   state: string;
-  /** the rule that the answer added */
+  /** Rule.ID of the rule that the answer added */
   always?: string;
   /** the person's, for a denial */
   reason?: string;

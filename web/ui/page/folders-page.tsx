@@ -85,6 +85,12 @@ function FolderCard({ folder }: { folder: Folder }) {
             <li key={rule.id}>
               <span>
                 <span class="tag">{ruleKind(rule)}</span> <code>{rule.pattern}</code>
+                {rule.kind === "exact" && rule.dir && (
+                  <>
+                    {" "}
+                    in <code>{rule.dir}</code>
+                  </>
+                )}
               </span>
               <button type="button" class="small quiet" onClick={() => void attempt(() => api.removeRule(rule.id)).then(again)}>
                 Revoke

@@ -134,7 +134,7 @@ export function ApprovalOutcome({ approval }: { approval: Approval }) {
       return (
         <p class="faint">
           Allowed {by}
-          {approval.always ? `; from now on always: ${approval.always}` : ""}.
+          {approval.always ? "; from now on without asking" : ""}.
         </p>
       );
     case "denied":
