@@ -10,7 +10,7 @@ LDFLAGS := -s -w
 
 build: $(BIN)
 
-$(BIN): $(shell git ls-files '*.go' '*.sql' '*.md' '*.yaml' '*.txtar' web/dist go.mod 2>/dev/null)
+$(BIN): $(wildcard $(shell git ls-files '*.go' '*.sql' '*.md' '*.yaml' '*.txtar' web/dist go.mod 2>/dev/null))
 	go build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/plexus
 
 # Watch Plexus fix a bug on the practice site.
@@ -20,7 +20,7 @@ demo: chromium build
 # Everything tested, end to end in Chromium included.
 test: chromium npm cc
 	go vet ./...
-	CGO_ENABLED=1 go test -race ./...
+	CGO_ENABLED=1 go test -race -timeout 20m ./...
 
 # What CI runs beside the tests: format, types, committed web output, other systems.
 check: npm web-check cross

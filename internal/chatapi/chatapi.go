@@ -94,9 +94,6 @@ func (m *Model) Send(ctx context.Context, req loop.Send, on loop.Observer) (loop
 	if err != nil {
 		return loop.Reply{}, err
 	}
-	if err := on.Delivery(store.DeliveryAttempting, ""); err != nil {
-		return loop.Reply{}, err
-	}
 	if err := on.Delivery(store.DeliveryDispatched, ""); err != nil {
 		return loop.Reply{}, err
 	}

@@ -122,7 +122,7 @@ func TestSendStreams(t *testing.T) {
 	if on.text.String() != got.Text || on.reasoning.String() != "hm so" {
 		t.Errorf("heard %q and %q", on.text.String(), on.reasoning.String())
 	}
-	if want := []store.Delivery{store.DeliveryAttempting, store.DeliveryDispatched, store.DeliveryAccepted}; !slices.Equal(on.deliveries, want) {
+	if want := []store.Delivery{store.DeliveryDispatched, store.DeliveryAccepted}; !slices.Equal(on.deliveries, want) {
 		t.Errorf("deliveries %v, want %v", on.deliveries, want)
 	}
 	if auth != "Bearer "+testKey || path != "/v1/chat/completions" {
@@ -320,7 +320,7 @@ func TestBrokenServerIsTriedAgain(t *testing.T) {
 	if err != nil || got.Text != "there" || tries != attempts || len(on.statuses) != attempts-1 {
 		t.Errorf("%q, %v after %d tries, told %q", got.Text, err, tries, on.statuses)
 	}
-	if want := []store.Delivery{store.DeliveryAttempting, store.DeliveryDispatched, store.DeliveryAccepted}; !slices.Equal(on.deliveries, want) {
+	if want := []store.Delivery{store.DeliveryDispatched, store.DeliveryAccepted}; !slices.Equal(on.deliveries, want) {
 		t.Errorf("deliveries %v, want %v", on.deliveries, want)
 	}
 }
@@ -404,7 +404,7 @@ func TestStop(t *testing.T) {
 }
 
 func TestRefusedStepIsNotTaken(t *testing.T) {
-	for _, step := range []store.Delivery{store.DeliveryAttempting, store.DeliveryDispatched, store.DeliveryAccepted} {
+	for _, step := range []store.Delivery{store.DeliveryDispatched, store.DeliveryAccepted} {
 		asked := 0
 		base := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 			asked++

@@ -210,14 +210,34 @@ func (e *Engine) record(ctx context.Context, rec store.Action, decision string, 
 	if err != nil {
 		return res, fmt.Errorf("encode the result of call %s: %w", rec.ID, err)
 	}
-	ctx, cancel := outlive(ctx)
-	defer cancel()
-	_, err = e.store.MoveAction(ctx, rec.ID, store.ActionMove{To: store.ActionDone, Decision: decision, Outcome: string(res.Outcome), Result: data})
+	move := store.ActionMove{To: store.ActionDone, Decision: decision, Outcome: string(res.Outcome), Result: data}
+	for err = e.move(ctx, rec.ID, move); errors.Is(err, store.ErrFull); err = e.move(ctx, rec.ID, move) {
+		// What ran has run: its outcome is worth waiting for room, as long as somebody waits for it.
+		if rec.Thread != "" {
+			e.store.Publish(store.Live{Thread: rec.Thread, Turn: rec.Turn, Kind: "status", Text: "The disk is full. Make room: what the last action came to can then be written down."})
+		}
+		select {
+		case <-time.After(fullPause):
+			continue
+		case <-ctx.Done():
+		}
+		break
+	}
 	if err != nil {
 		e.log.Error("outcome of a call not recorded", slog.String("call", rec.ID), slog.String("status", string(res.Status)), slog.Any("error", err))
 		return res, fmt.Errorf("record what call %s came to: %w", rec.ID, err)
 	}
 	return res, nil
+}
+
+// fullPause is how long an outcome waits for room on the disk before it is tried again.
+const fullPause = time.Second
+
+func (e *Engine) move(ctx context.Context, id string, m store.ActionMove) error {
+	ctx, cancel := outlive(ctx)
+	defer cancel()
+	_, err := e.store.MoveAction(ctx, id, m)
+	return err
 }
 
 // outlive is a context for writing an outcome down after ctx has ended.

@@ -110,7 +110,6 @@ func (t *turn) settle(ctx context.Context, o *observer, s settlement) (store.Mes
 		return store.Message{}, ErrClosed // a later start finds out
 	}
 	keep := context.WithoutCancel(ctx)
-	o.stream.flush(keep)
 	if s.err != nil {
 		if err := o.undelivered(s.err); err != nil {
 			return store.Message{}, errors.Join(s.err, err)

@@ -51,8 +51,8 @@ type Exchange struct {
 // Delivery and Bound write to the store and may fail; the Model then gives up
 // before the step that they announce.
 type Observer interface {
-	// Delivery announces attempting (before the command is given), dispatched (before
-	// the click or the request), accepted (with the provider's message id), or
+	// Delivery announces attempting (before the command is given, where more than one step leads to the effect),
+	// dispatched (before the click or the request), accepted (with the provider's message id), or
 	// failed (certainly not taken).
 	Delivery(state store.Delivery, receipt string) error
 	// Bound tells the chat that the thread now has.

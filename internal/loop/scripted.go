@@ -21,7 +21,7 @@ const scriptedPiece = 48
 
 // Send answers req.Text from the scenario.
 func (s Scripted) Send(ctx context.Context, req Send, on Observer) (Reply, error) {
-	for _, state := range []store.Delivery{store.DeliveryAttempting, store.DeliveryDispatched, store.DeliveryAccepted} {
+	for _, state := range []store.Delivery{store.DeliveryDispatched, store.DeliveryAccepted} {
 		if err := on.Delivery(state, ""); err != nil {
 			return Reply{}, err
 		}

@@ -45,13 +45,13 @@ func crashWork(path string, out io.Writer) error {
 		defer mu.Unlock()
 		fmt.Fprintf(out, format+"\n", args...)
 	}
+	say("ready") // before anything else is said
 	errs := make(chan error, 3*len(threads))
 	for _, th := range threads {
 		go func() { errs <- crashAppend(ctx, s, th.ID, say) }()
 		go func() { errs <- crashTurns(ctx, s, th.ID, say) }()
 		go func() { errs <- crashReply(ctx, s, th.ID, say) }()
 	}
-	say("ready")
 	return <-errs
 }
 

@@ -46,6 +46,9 @@ func translate(err error) error {
 	case sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY:
 		return fmt.Errorf("%w: it exists already (%w)", ErrConflict, err)
 	}
+	if se.Code() == sqlite3.SQLITE_IOERR_SHMSIZE { // no room for the index of the write-ahead log
+		return fmt.Errorf("%w (%w)", ErrFull, err)
+	}
 	switch se.Code() & 0xff {
 	case sqlite3.SQLITE_FULL:
 		return fmt.Errorf("%w (%w)", ErrFull, err)
