@@ -16,19 +16,16 @@ func (t *turn) exchange(ctx context.Context, out store.Message) (store.Message, 
 	if out.Kind == store.MessageResults {
 		to = store.TurnReturning
 	}
-	if err := t.move(ctx, store.TurnMove{To: to}); err != nil {
-		return store.Message{}, err
-	}
 	req, err := t.request(ctx, out)
 	if err != nil {
 		return store.Message{}, err
 	}
-	round := t.turn.Round + 1
-	reply, err := t.add(ctx, store.Message{Kind: store.MessageReply, Round: round})
+	row, reply, err := t.l.cfg.Store.BeginReply(ctx, t.turn.ID, store.TurnMove{To: to}, store.Message{Round: t.turn.Round + 1})
 	if err != nil {
-		return store.Message{}, err
+		return store.Message{}, fmt.Errorf("move the turn to %s: %w", to, err)
 	}
-	return t.deliver(ctx, req, reply, round)
+	t.turn = row
+	return t.deliver(ctx, req, reply)
 }
 
 // request describes a message to a Model.
@@ -71,7 +68,7 @@ func (t *turn) history(ctx context.Context, before string) ([]Exchange, error) {
 }
 
 // deliver runs a Send (or Recover, when an earlier process began it) under the watchdog and writes what came of it.
-func (t *turn) deliver(ctx context.Context, req Send, reply store.Message, round int) (store.Message, error) {
+func (t *turn) deliver(ctx context.Context, req Send, reply store.Message) (store.Message, error) {
 	watched, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	dog := time.AfterFunc(t.limits.Watchdog, func() { cancel(t.silent()) })
@@ -88,7 +85,7 @@ func (t *turn) deliver(ctx context.Context, req Send, reply store.Message, round
 	if cause := context.Cause(watched); err != nil && cause != nil {
 		err = cause
 	}
-	return t.settle(ctx, o, settlement{reply: reply, got: got, err: err, round: round})
+	return t.settle(ctx, o, settlement{reply: reply, got: got, err: err})
 }
 
 func (t *turn) silent() *Fault {
@@ -101,7 +98,6 @@ type settlement struct {
 	reply store.Message
 	got   Reply
 	err   error
-	round int
 }
 
 // settle writes the reply as far as it came and what is known of the delivery.
@@ -124,12 +120,13 @@ func (t *turn) settle(ctx context.Context, o *observer, s settlement) (store.Mes
 		t.cut = &cutReply{id: s.reply.ID, end: end}
 		return store.Message{}, s.err
 	}
-	reply, err := t.l.cfg.Store.FinishReply(keep, s.reply.ID, end)
-	if err != nil {
-		return store.Message{}, fmt.Errorf("record the reply: %w", err)
-	}
 	if err := o.arrived(); err != nil {
 		return store.Message{}, err
 	}
-	return reply, t.move(keep, store.TurnMove{To: store.TurnActing, Round: &s.round})
+	row, reply, err := t.l.cfg.Store.CompleteReply(keep, s.reply.ID, end, store.TurnMove{To: store.TurnActing, Round: &s.reply.Round})
+	if err != nil {
+		return store.Message{}, fmt.Errorf("record the reply: %w", err)
+	}
+	t.turn = row
+	return reply, nil
 }

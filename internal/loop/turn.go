@@ -288,12 +288,9 @@ func (t *turn) move(ctx context.Context, m store.TurnMove) error {
 	return nil
 }
 
-// add writes a message of this turn; a reply is final only when it is complete.
+// add writes an outgoing message of this turn.
 func (t *turn) add(ctx context.Context, m store.Message) (store.Message, error) {
-	m.Thread, m.Turn, m.Final = t.turn.Thread, t.turn.ID, m.Kind != store.MessageReply
-	if m.Round == 0 {
-		m.Round = t.turn.Round
-	}
+	m.Thread, m.Turn, m.Round, m.Final = t.turn.Thread, t.turn.ID, t.turn.Round, true
 	out, err := t.l.cfg.Store.AddMessage(ctx, m)
 	if err != nil {
 		return store.Message{}, fmt.Errorf("record the %s message: %w", m.Kind, err)

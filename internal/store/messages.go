@@ -31,26 +31,59 @@ func scanMessage(row scanner) (Message, error) {
 // AddMessage writes a message. An empty ID or Created is filled in. A reply
 // that is not Final makes no event: it is shown as it streams.
 func (s *Store) AddMessage(ctx context.Context, m Message) (Message, error) {
+	var out Message
+	err := s.write(ctx, "add message", m.ID, func(t *tx) (err error) {
+		out, err = t.addMessage(m)
+		return err
+	})
+	return out, err
+}
+
+func (t *tx) addMessage(m Message) (Message, error) {
 	if m.ID == "" {
 		m.ID = NewID("m")
 	}
 	m.Text, m.Wire, m.Cut = clean(m.Text), clean(m.Wire), false
-	created := m.Created
-	err := s.write(ctx, "add message", m.ID, func(t *tx) error {
-		m.Created = orNow(created, t.now)
-		_, err := t.exec(`INSERT INTO messages (id, thread, turn, round, kind, text, wire, final, recovered, delivery, receipt, model, created)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			m.ID, m.Thread, orNull(m.Turn), m.Round, string(m.Kind), m.Text, m.Wire, m.Final, m.Recovered, string(m.Delivery), m.Receipt, m.Model, stamp(m.Created))
-		if err != nil || m.Kind == MessageReply && !m.Final {
+	m.Created = orNow(m.Created, t.now)
+	_, err := t.exec(`INSERT INTO messages (id, thread, turn, round, kind, text, wire, final, recovered, delivery, receipt, model, created)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		m.ID, m.Thread, orNull(m.Turn), m.Round, string(m.Kind), m.Text, m.Wire, m.Final, m.Recovered, string(m.Delivery), m.Receipt, m.Model, stamp(m.Created))
+	if err != nil || m.Kind == MessageReply && !m.Final {
+		return m, err
+	}
+	event, err := t.messageChanged(m)
+	if err == nil && m.Kind == MessageUser {
+		t.indexText(event, m.Text)
+	}
+	return m, err
+}
+
+// BeginReply moves a turn and adds the reply that it waits for from then on, in one transaction.
+func (s *Store) BeginReply(ctx context.Context, turn string, m TurnMove, reply Message) (Turn, Message, error) {
+	var tu Turn
+	err := s.write(ctx, "begin a reply in turn", turn, func(t *tx) (err error) {
+		if tu, err = t.moveTurn(turn, m); err != nil {
 			return err
 		}
-		event, err := t.messageChanged(m)
-		if err == nil && m.Kind == MessageUser {
-			t.indexText(event, m.Text)
-		}
+		reply.Thread, reply.Turn, reply.Kind, reply.Final = tu.Thread, tu.ID, MessageReply, false
+		reply, err = t.addMessage(reply)
 		return err
 	})
-	return m, err
+	return tu, reply, err
+}
+
+// CompleteReply makes a reply final and moves its turn, in one transaction. Errors as of FinishReply and MoveTurn.
+func (s *Store) CompleteReply(ctx context.Context, id string, end MessageEnd, m TurnMove) (Turn, Message, error) {
+	var tu Turn
+	var out Message
+	err := s.write(ctx, "complete reply", id, func(t *tx) (err error) {
+		if out, err = t.finishReply(id, end); err != nil {
+			return err
+		}
+		tu, err = t.moveTurn(out.Turn, m)
+		return err
+	})
+	return tu, out, err
 }
 
 // messageChanged appends the message's event and returns its id.

@@ -211,31 +211,35 @@ type TurnMove struct {
 // final, or leaves the queue while another of its thread is in flight.
 func (s *Store) MoveTurn(ctx context.Context, id string, m TurnMove) (Turn, error) {
 	var out Turn
-	err := s.write(ctx, "move turn", id, func(t *tx) error {
-		tu, err := t.turn(id)
-		if err != nil {
-			return err
-		}
-		if err := m.allowed(tu); err != nil {
-			return err
-		}
-		if tu.State != m.To {
-			tu.Since = t.now
-		}
-		if tu.Started == nil && !m.To.Final() {
-			tu.Started = t.at()
-		}
-		if m.To.Final() {
-			tu.Ended = t.at()
-		}
-		if m.Round != nil {
-			tu.Round = *m.Round
-		}
-		tu.State, tu.Code, tu.Reason = m.To, m.Code, clean(m.Reason)
-		out = tu
-		return t.saveTurn(tu)
+	err := s.write(ctx, "move turn", id, func(t *tx) (err error) {
+		out, err = t.moveTurn(id, m)
+		return err
 	})
 	return out, err
+}
+
+func (t *tx) moveTurn(id string, m TurnMove) (Turn, error) {
+	tu, err := t.turn(id)
+	if err != nil {
+		return Turn{}, err
+	}
+	if err := m.allowed(tu); err != nil {
+		return Turn{}, err
+	}
+	if tu.State != m.To {
+		tu.Since = t.now
+	}
+	if tu.Started == nil && !m.To.Final() {
+		tu.Started = t.at()
+	}
+	if m.To.Final() {
+		tu.Ended = t.at()
+	}
+	if m.Round != nil {
+		tu.Round = *m.Round
+	}
+	tu.State, tu.Code, tu.Reason = m.To, m.Code, clean(m.Reason)
+	return tu, t.saveTurn(tu)
 }
 
 // TurnEnd is how a turn ended, with all that belongs to that.
