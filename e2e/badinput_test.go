@@ -557,8 +557,8 @@ func TestFullDiskOfTheStore(t *testing.T) {
 	}
 }
 
-// The disk fills up while a turn runs. The turn ends with plain words, as soon as they can be kept, and what was done
-// is not done again.
+// The disk fills up while a command runs. Its outcome waits for room and is not lost; the turn then goes on, and what was
+// done is not done again.
 func TestFullDiskInATurn(t *testing.T) {
 	t.Parallel()
 	h := tinyHome(t, "16m")
@@ -581,9 +581,9 @@ steps:
 	}
 	h.refused("disk-full", post("/api/threads/"+th.ID+"/turns", map[string]string{"text": strings.Repeat("more", 50_000)}))
 	empty()
-	turn := h.inState(th.ID, store.TurnFailed)
-	if turn.Code != "disk-full" || !strings.Contains(turn.Reason, "Make room") {
-		t.Errorf("the turn ended as %s: %s", turn.Code, turn.Reason)
+	h.inState(th.ID, store.TurnAnswered)
+	if out := h.plexus("show", th.ID); !strings.Contains(out, "exit 0") || !strings.Contains(out, "usable") {
+		t.Errorf("the thread reads:\n%s", out)
 	}
 	if end := h.run("go on", "--thread", th.ID); end.Answer != "usable" {
 		t.Errorf("with room again: %+v\n%s", end, h.story(th.ID))
@@ -627,6 +627,9 @@ steps:
 `))
 	if end.Answer != "told" || len(h.trace()) != 1 {
 		t.Errorf("%+v, trace %q\n%s", end, h.trace(), h.story(end.Thread))
+	}
+	if left, err := os.ReadDir(spool); err != nil || len(left) > 0 {
+		t.Errorf("the output that did not fit keeps its room: %v, %v", left, err)
 	}
 }
 

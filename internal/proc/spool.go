@@ -39,7 +39,7 @@ func (s *spool) Write(p []byte) {
 	n := int(min(int64(len(p)), max(0, s.limit-s.written)))
 	s.missing += int64(len(p) - n)
 	if _, err := s.w.Write(p[:n]); err != nil {
-		s.err = err
+		s.fail(err)
 		return
 	}
 	s.written += int64(n)
@@ -54,10 +54,28 @@ func (s *spool) create() bool {
 	return true
 }
 
+// fail ends the file. On a full disk it gives its room back: half an output helps less than the room that the record of
+// the call needs on the same disk.
+func (s *spool) fail(err error) {
+	s.err = err
+	if !errors.Is(err, syscall.ENOSPC) {
+		return
+	}
+	info, statErr := s.file.Stat()
+	_ = s.file.Close()
+	if statErr == nil && info.Mode().IsRegular() {
+		_ = os.Remove(s.path)
+	}
+	s.file, s.w = nil, nil
+}
+
 // flush makes what was written readable by others.
 func (s *spool) flush() {
-	if s.w != nil && s.err == nil {
-		s.err = s.w.Flush()
+	if s.w == nil || s.err != nil {
+		return
+	}
+	if err := s.w.Flush(); err != nil {
+		s.fail(err)
 	}
 }
 
@@ -70,8 +88,10 @@ func (s *spool) Close() {
 		_, s.err = fmt.Fprintf(s.w, "\n[%s more bytes were not kept]\n", humanize.Comma(s.missing))
 	}
 	s.flush()
-	if err := s.file.Close(); s.err == nil {
-		s.err = err
+	if s.file != nil {
+		if err := s.file.Close(); s.err == nil {
+			s.err = err
+		}
 	}
 	s.file, s.w = nil, nil
 	s.path = "" // nothing more is written
