@@ -92,6 +92,34 @@ steps:
 	}
 }
 
+// A prefix spares the next command that begins with it, and no other.
+func TestPrefixRule(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	th := h.thread(h.scenario(`
+steps:
+  - reply: '{plx:run approval="required"}echo first{/plx:run}'
+  - reply: '{plx:run approval="required"}echo second{/plx:run}'
+  - reply: '{plx:run approval="required"}printf third{/plx:run}'
+  - reply: '{plx:done}ok{/plx:done}'
+`), "go")
+	h.inState(th.ID, store.TurnWaiting)
+	var open []store.Approval
+	h.get("/api/approvals", &open)
+	for _, bad := range []string{"printf", "ech", "sh", "echo first; echo"} {
+		if r := h.command("approve", open[0].ID, "--prefix", bad); r.code != 1 || !strings.Contains(r.err, "The question stays open") {
+			t.Errorf("prefix %q: exit %d, %s%s", bad, r.code, r.out, r.err)
+		}
+	}
+	h.plexus("approve", open[0].ID, "--prefix", "echo")
+	h.eventually("the third asks", func() bool {
+		h.get("/api/approvals", &open)
+		return len(open) == 1 && open[0].Command == "printf third"
+	})
+	h.plexus("deny", open[0].ID)
+	h.inState(th.ID, store.TurnAnswered)
+}
+
 func TestKilledWhileReturning(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

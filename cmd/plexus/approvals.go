@@ -39,20 +39,22 @@ func (a app) approvals() *cobra.Command {
 
 func (a app) approve() *cobra.Command {
 	var always bool
+	var prefix string
 	cmd := &cobra.Command{
 		Use:     "approve APPROVAL",
 		Short:   "Allow an action that waits",
-		Example: "  plexus approvals\n  plexus approve q_x7k2 --always",
+		Example: "  plexus approvals\n  plexus approve p_x7k2 --always\n  plexus approve p_x7k2 --prefix \"go test\"",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			decision := "allow"
-			if always {
+			if always || prefix != "" {
 				decision = "always"
 			}
-			return a.answer(cmd, args[0], map[string]string{"decision": decision})
+			return a.answer(cmd, args[0], map[string]string{"decision": decision, "prefix": prefix})
 		},
 	}
 	cmd.Flags().BoolVar(&always, "always", false, "allow this command in this folder from now on")
+	cmd.Flags().StringVar(&prefix, "prefix", "", "allow single commands that begin with these words in this folder from now on, unless they are dangerous")
 	return cmd
 }
 
@@ -61,7 +63,7 @@ func (a app) deny() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "deny APPROVAL",
 		Short:   "Deny an action that waits; the model is told your reason",
-		Example: "  plexus deny q_x7k2 --reason \"use the test database\"",
+		Example: "  plexus deny p_x7k2 --reason \"use the test database\"",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.answer(cmd, args[0], map[string]string{"decision": "deny", "reason": reason})

@@ -16,6 +16,8 @@ var (
 	ErrAnswered = errors.New("this question was answered before")
 	// ErrGone says that the action is gone (stopped, or over), so there is nothing left to answer.
 	ErrGone = errors.New("this question is gone: its action was stopped or is over")
+	// ErrRule says that what should always be allowed makes no rule; the question stays open.
+	ErrRule = errors.New("this cannot be allowed always")
 )
 
 // Answer is a person's word.
@@ -186,13 +188,13 @@ func rule(a store.Approval, ans Answer) (*store.Rule, error) {
 	case ans.Prefix != "":
 		r.Kind, r.Pattern = RulePrefix, strings.TrimSpace(ans.Prefix)
 		if a.Command == "" || !hasPrefix(a.Command, r.Pattern) {
-			return nil, fmt.Errorf("%q is not what this command begins with; a prefix fits only a single command without shell characters", r.Pattern)
+			return nil, fmt.Errorf("%w: %q is not what this command begins with; a prefix fits only a single command without shell characters", ErrRule, r.Pattern)
 		}
 	case a.Command != "":
 		r.Kind, r.Pattern, r.Dir = RuleExact, strings.TrimSpace(a.Command), ruleDir(a.Dir)
 	}
 	if err := CheckRule(r.Kind, r.Pattern); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", ErrRule, err)
 	}
 	return &r, nil
 }

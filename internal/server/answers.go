@@ -66,6 +66,8 @@ func explain(err error) (f failure, ok bool) {
 		return failure{http.StatusConflict, "answered", "This question was answered already. The first answer holds.", ""}, true
 	case errors.Is(err, gate.ErrGone):
 		return failure{http.StatusConflict, "gone", "This question is gone: its action ended or was stopped. Nothing was run.", ""}, true
+	case errors.Is(err, gate.ErrRule):
+		return failure{http.StatusBadRequest, "bad-rule", err.Error() + ". The question stays open.", "Allow it once, or choose other words."}, true
 	case errors.Is(err, link.ErrNoPairing):
 		return failure{http.StatusNotFound, "no-pairing", "No browser is waiting with this code.", "Look at the code in the extension's popup; it changes when it has expired."}, true
 	case errors.Is(err, config.ErrUnknownSetting), errors.Is(err, config.ErrUnknownSecret):

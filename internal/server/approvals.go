@@ -34,6 +34,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) error {
 	var in struct {
 		Decision string `json:"decision"`
 		Reason   string `json:"reason"`
+		Prefix   string `json:"prefix"` // with always: allow what begins with these words, not this command alone
 	}
 	if err := decode(r, &in); err != nil {
 		return err
@@ -46,7 +47,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) error {
 	case "allow":
 		a.Allow = true
 	case "always":
-		a.Allow, a.Always = true, true
+		a.Allow, a.Always, a.Prefix = true, true, in.Prefix
 	case "deny":
 	default:
 		return bad("bad-decision", fmt.Sprintf("%q is not a decision.", in.Decision), "Use allow, always or deny.")
