@@ -51,6 +51,9 @@ func (k *asker) update(ctx context.Context, u store.Update) {
 
 func (k *asker) show(a store.Approval) {
 	k.app.printf("\n  Approval needed: %s\n", clean(a.Title))
+	if a.Dir != "" {
+		k.app.printf("    in: %s\n", clean(a.Dir))
+	}
 	if a.Command != "" && a.Command != a.Title {
 		k.app.printf("    %s\n", clean(strings.ReplaceAll(a.Command, "\n", "\n    ")))
 	}
@@ -82,11 +85,28 @@ func (k *asker) ask(ctx context.Context, a store.Approval) {
 		select {
 		case <-ctx.Done():
 		case line := <-lines:
+			for unclear(line) && ctx.Err() == nil {
+				k.app.printf("  y, a, n, or a reason for no: ")
+				select {
+				case <-ctx.Done():
+				case line = <-lines:
+				}
+			}
 			if err := k.send(ctx, a.ID, line); err != nil && ctx.Err() == nil {
 				_, _ = fmt.Fprintln(k.app.err, "plexus: "+err.Error())
 			}
 		}
 	}()
+}
+
+// unclear reports whether an answer is neither a choice nor a reason: one word more is not taken for a no.
+func unclear(line string) bool {
+	switch answer := strings.ToLower(strings.TrimSpace(line)); answer {
+	case "y", "yes", "a", "always", "n", "no":
+		return false
+	default:
+		return !strings.Contains(answer, " ")
+	}
 }
 
 func (k *asker) send(ctx context.Context, id, line string) error {
@@ -96,7 +116,7 @@ func (k *asker) send(ctx context.Context, id, line string) error {
 		in["decision"] = "allow"
 	case "a", "always":
 		in["decision"] = "always"
-	case "n", "no", "":
+	case "n", "no":
 	default:
 		in["reason"] = answer
 	}

@@ -25,7 +25,7 @@ func (a app) folders() *cobra.Command {
 				a.printf("No folder is approved. Approve one with `plexus folders add DIR`.\n")
 			}
 			for _, f := range all {
-				a.printf("%-20s  %-11s  %s\n", "/"+f.Name, f.Level, f.Path)
+				a.printf("%-20s  %-11s  %s\n", "/"+oneLine(f.Name), f.Level, oneLine(f.Path))
 			}
 			return nil
 		})
@@ -64,7 +64,7 @@ func (a app) addFolder(asJSON *bool) *cobra.Command {
 				if *asJSON {
 					return a.json(f)
 				}
-				a.printf("Approved %s as /%s at level %s.\n", f.Path, f.Name, f.Level)
+				a.printf("Approved %s as /%s at level %s.\n", oneLine(f.Path), oneLine(f.Name), f.Level)
 				if level != "" && f.Level != level {
 					a.printf("It was approved before. Change its level with `plexus folders level %s %s`.\n", f.Name, level)
 				}
@@ -91,7 +91,7 @@ func (a app) removeFolder() *cobra.Command {
 				if err := s.Do(cmd.Context(), client.Request{Method: http.MethodDelete, Path: "/api/folders/" + f.ID}); err != nil {
 					return err
 				}
-				a.printf("Plexus may no longer work in %s. Its threads are archived.\n", f.Path)
+				a.printf("Plexus may no longer work in %s. Its threads are archived.\n", oneLine(f.Path))
 				return nil
 			})
 		},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"plexus/internal/client"
 	"plexus/internal/loop"
 	"plexus/internal/store"
 )
@@ -84,6 +86,9 @@ func (a app) task(args []string) (string, error) {
 // startThread returns the thread that the options name, or a new one in the folder.
 func (a app) startThread(ctx context.Context, s *session, o runOptions) (store.Thread, error) {
 	var t store.Thread
+	if o.thread != "" && (o.level != "" || o.model != "" || o.dir != ".") {
+		return t, usage("--thread goes on with a thread as it is; it does not go with --level, --model or -C")
+	}
 	if o.thread != "" {
 		return t, s.Get(ctx, "/api/threads/"+escape(o.thread), &t)
 	}
@@ -127,6 +132,9 @@ func (a app) approvedFolder(ctx context.Context, s *session, dir string) (store.
 }
 
 func realDir(dir string) (string, error) {
+	if dir == "" {
+		return "", usage("the folder's name is empty")
+	}
 	abs, err := filepath.Abs(dir)
 	if err == nil {
 		abs, err = filepath.EvalSymlinks(abs)
@@ -182,7 +190,7 @@ func (a app) watchTurn(ctx context.Context, s *session, f following) (ending, er
 	out := context.WithoutCancel(ctx)
 	out, cancel := context.WithCancel(out)
 	defer cancel()
-	defer context.AfterFunc(ctx, func() { a.stopThread(out, s, f.thread.ID, cancel) })()
+	defer context.AfterFunc(ctx, func() { a.stopTurn(out, s, turn, cancel) })()
 
 	var show view = &lines{app: a, extra: f.extra}
 	if !f.json {
@@ -193,6 +201,9 @@ func (a app) watchTurn(ctx context.Context, s *session, f following) (ending, er
 	for u, err := range s.Follow(out, f.thread.ID, after) {
 		if err != nil {
 			return ending{}, err
+		}
+		if !belongs(u, turn.ID) {
+			continue // another turn of the thread
 		}
 		show.update(u)
 		if !f.json {
@@ -209,12 +220,26 @@ func (a app) watchTurn(ctx context.Context, s *session, f following) (ending, er
 	return ending{}, context.Cause(out)
 }
 
-// stopThread asks the daemon to stop what runs. When that fails there is nothing left to wait for.
-func (a app) stopThread(ctx context.Context, s *session, thread string, giveUp context.CancelFunc) {
+// belongs reports whether an update is of the turn, or of the thread as a whole.
+func belongs(u store.Update, turn string) bool {
+	switch {
+	case u.Event != nil:
+		return u.Event.Turn == "" || u.Event.Turn == turn
+	case u.Live != nil:
+		return u.Live.Turn == "" || u.Live.Turn == turn
+	}
+	return false
+}
+
+// stopTurn takes the turn back while it waits, or else stops it. When both fail there is nothing left to wait for.
+func (a app) stopTurn(ctx context.Context, s *session, turn store.Turn, giveUp context.CancelFunc) {
 	_, _ = fmt.Fprintln(a.err, "\nplexus: stopping ...")
 	ctx, cancel := context.WithTimeout(ctx, stopBound)
 	defer cancel()
-	if err := s.Post(ctx, "/api/threads/"+thread+"/stop", nil, nil); err != nil {
+	if err := s.Do(ctx, client.Request{Method: http.MethodDelete, Path: "/api/turns/" + turn.ID}); err == nil {
+		return // it had not begun; another turn of the thread may run on
+	}
+	if err := s.Post(ctx, "/api/threads/"+turn.Thread+"/stop", nil, nil); err != nil {
 		giveUp()
 	}
 }

@@ -126,6 +126,7 @@ func (a app) transcript(s *session, t store.Thread) func(store.Event) {
 		case store.EventAction:
 			// What ran is told with how it ended: the two moments are one in a record.
 			if act, ok := body[store.Action](&e); ok && act.State == store.ActionDone {
+				sc.last = act.ID
 				sc.line(sc.cyan("  $ ") + clean(fit(act.Title, sc.width-4)))
 			} else {
 				return

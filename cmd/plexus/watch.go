@@ -136,11 +136,13 @@ type screen struct {
 	streamed map[string]int64 // bytes shown of each part of a reply
 	open     string           // the part whose line is not ended yet
 	output   map[string]*clipped
+	running  map[string]bool // actions
+	last     string          // the action that was begun last
 	status   string
 }
 
 func newScreen(a app, s *session, t store.Thread) *screen {
-	sc := &screen{app: a, client: s, width: width(a.out), streamed: map[string]int64{}, output: map[string]*clipped{}}
+	sc := &screen{app: a, client: s, width: width(a.out), streamed: map[string]int64{}, output: map[string]*clipped{}, running: map[string]bool{}}
 	a.printf("%s %s\n", sc.dim("thread"), t.ID)
 	a.printf("%s %s/#/t/%s\n\n", sc.dim("watch "), s.state.URL(), t.ID)
 	return sc
@@ -161,7 +163,10 @@ func (s *screen) live(l *store.Live) {
 	case "note", "answer", "text":
 		s.stream(l)
 	case "output":
-		s.show(l.Of, l.Text)
+		part := l.Of + "/output"
+		if text := s.news(part, l); text != "" {
+			s.show(l.Of, text)
+		}
 	case "status":
 		if l.Text != s.status {
 			s.status = l.Text
@@ -177,13 +182,10 @@ func (s *screen) stream(l *store.Live) {
 	if l.Offset > seen {
 		return // a gap: the event with the whole text follows
 	}
-	text := l.Text
-	if skip := seen - l.Offset; skip >= int64(len(text)) {
+	text := s.news(part, l)
+	if text == "" {
 		return
-	} else {
-		text = text[skip:]
 	}
-	s.streamed[part] = seen + int64(len(text))
 	if s.open != part {
 		s.endLine()
 		s.open = part
@@ -192,6 +194,16 @@ func (s *screen) stream(l *store.Live) {
 		}
 	}
 	s.app.printf("%s", clean(text))
+}
+
+// news is what of a live update was not shown yet.
+func (s *screen) news(part string, l *store.Live) string {
+	text := l.Text
+	if skip := s.streamed[part] - l.Offset; skip > 0 {
+		text = text[min(skip, int64(len(text))):]
+	}
+	s.streamed[part] = max(s.streamed[part], l.Offset+int64(len(l.Text)))
+	return text
 }
 
 func (s *screen) event(e *store.Event) {
@@ -235,6 +247,7 @@ func (s *screen) whole(kind, message, text string) {
 func (s *screen) action(a store.Action) {
 	switch a.State {
 	case store.ActionRunning:
+		s.running[a.ID], s.last = true, a.ID
 		s.line(s.cyan("  $ ") + clean(fit(a.Title, s.width-4)))
 	case store.ActionDone:
 		s.done(a)
@@ -253,7 +266,12 @@ func (s *screen) done(a store.Action) {
 	if a.Outcome != string(tool.OutcomeOK) {
 		mark = s.red("  ✗ ")
 	}
-	s.line(mark + s.dim(outcome(a, res)))
+	what := outcome(a, res)
+	delete(s.running, a.ID)
+	if len(s.running) > 0 || s.last != a.ID {
+		what += "  " + clean(fit(a.Title, s.width/2)) // several ran at the same time: say whose this is
+	}
+	s.line(mark + s.dim(what))
 	for _, c := range res.Changes {
 		s.line(s.dim(fmt.Sprintf("    %s %s +%d -%d", c.Op, clean(c.Path), c.Added, c.Removed)))
 	}
@@ -387,9 +405,15 @@ func clean(text string) string {
 	}, text)
 }
 
+// oneLine is clean for names, which may have any byte in them.
+func oneLine(name string) string {
+	return strings.ReplaceAll(clean(strings.ToValidUTF8(name, "?")), "\n", "?")
+}
+
 // fit cuts a line to n characters.
 func fit(line string, n int) string {
-	line = firstLine(line)
+	line, _, _ = strings.Cut(strings.TrimRight(line, " \t\r\n"), "\n")
+	line = strings.ReplaceAll(line, "\t", "    ")
 	if runes := []rune(line); len(runes) > n && n > 1 {
 		return string(runes[:n-1]) + "…"
 	}

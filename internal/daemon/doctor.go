@@ -127,7 +127,7 @@ func (d doctor) modelCheck(ctx context.Context) server.Check {
 			return pass("model", m.Label)
 		}
 		if m.Name == name {
-			return fail("model", m.Why, "Run `plexus config` to see the settings, or choose another model.")
+			return fail("model", m.Why, "`plexus consent` for the chat tab, `plexus config` for the API model; docs/models.md says more.")
 		}
 	}
 	return fail("model", "There is no model "+name+".", "Run `plexus config set model.default api`.")

@@ -84,12 +84,40 @@ type Engine struct {
 	grace time.Duration // stopGrace
 
 	mu      sync.Mutex
-	running map[string]bool // calls that this process works on
+	running map[string]bool  // calls that this process works on
+	lives   map[string]*live // by call; while it runs
+}
+
+// Live returns the newest output of the thread's running calls, for a follower that comes late; what is published later
+// goes on from it.
+func (e *Engine) Live(thread string) []store.Live {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var all []store.Live
+	for _, l := range e.lives {
+		if l.base.Thread == thread {
+			if piece := l.soFar(); piece.Text != "" {
+				all = append(all, piece)
+			}
+		}
+	}
+	return all
+}
+
+// watch sets what Live returns of a call; nil ends it.
+func (e *Engine) watch(call string, l *live) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if l == nil {
+		delete(e.lives, call)
+		return
+	}
+	e.lives[call] = l
 }
 
 // New checks the tools and makes the spool directory.
 func New(c Config) (*Engine, error) {
-	e := &Engine{store: c.Store, gate: c.Gate, tools: map[string]tool.Tool{}, spool: c.Spool, home: c.Home, log: c.Log, grace: stopGrace, running: map[string]bool{}}
+	e := &Engine{store: c.Store, gate: c.Gate, tools: map[string]tool.Tool{}, spool: c.Spool, home: c.Home, log: c.Log, grace: stopGrace, running: map[string]bool{}, lives: map[string]*live{}}
 	for _, t := range c.Tools {
 		if t.Name == "" || t.Run == nil || t.Validate == nil || t.Subject == nil {
 			return nil, fmt.Errorf("tool %q: Name, Run, Validate and Subject are required", t.Name)
@@ -264,6 +292,10 @@ func present(f store.Folder) error {
 	info, err := os.Stat(f.Path)
 	if err != nil || !info.IsDir() {
 		return tool.Errorf(CodeFolderGone, "The folder /%s is not there any more (moved, deleted or not mounted). Nothing was done. Put it back, or approve its new place.", f.Name)
+	}
+	// What was approved is this place, not what a link that stands here now points to.
+	if real, err := filepath.EvalSymlinks(f.Path); err != nil || real != f.Path {
+		return tool.Errorf(CodeFolderGone, "The folder /%s was replaced by a link to another place. Nothing was done. Approve that place if you mean it.", f.Name)
 	}
 	return nil
 }

@@ -25,6 +25,8 @@ type live struct {
 	base    store.Live
 
 	mu      sync.Mutex
+	shown   []byte // the end of what was published, for who comes late
+	shownAt int64  // offset of its first byte
 	pending []byte
 	offset  int64 // of pending's first byte
 	last    time.Time
@@ -87,9 +89,34 @@ func (l *live) flush(all bool) {
 	piece := l.base
 	piece.Offset, piece.Text = l.offset, string(l.pending[:n])
 	l.offset += int64(n)
+	l.remember(l.pending[:n], piece.Offset)
 	l.pending = l.pending[:copy(l.pending, l.pending[n:])]
 	l.last = time.Now()
 	l.publish(piece)
+}
+
+// remember keeps the end of what was published.
+func (l *live) remember(p []byte, offset int64) {
+	if l.shownAt+int64(len(l.shown)) != offset { // something before it was left out
+		l.shown, l.shownAt = l.shown[:0], offset
+	}
+	l.shown = append(l.shown, p...)
+	if over := len(l.shown) - livePending; over > livePending {
+		for over < len(l.shown) && !utf8.RuneStart(l.shown[over]) {
+			over++
+		}
+		l.shown = l.shown[:copy(l.shown, l.shown[over:])]
+		l.shownAt += int64(over)
+	}
+}
+
+// soFar is the end of what was published.
+func (l *live) soFar() store.Live {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	piece := l.base
+	piece.Offset, piece.Text = l.shownAt, string(l.shown)
+	return piece
 }
 
 // close publishes the rest. Later writes, of a tool that was left behind, are ignored.

@@ -39,8 +39,10 @@ func (e *Engine) run(ctx context.Context, o order, rec store.Action, decision st
 	}
 	start := time.Now()
 	live := newLive(e.store, o.call)
+	e.watch(o.call.ID, live)
 	res := e.bounded(ctx, o, limit, live)
 	live.close()
+	e.watch(o.call.ID, nil)
 	res = e.cut(complete(res), rec.ID)
 	res.Duration = tool.Since(start)
 	res, err = e.record(ctx, rec, decision, res)

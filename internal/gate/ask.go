@@ -183,7 +183,7 @@ func rule(a store.Approval, ans Answer) (*store.Rule, error) {
 	if !ans.Always {
 		return nil, nil
 	}
-	r := store.Rule{Folder: a.Folder, Kind: RuleWrite}
+	r := store.Rule{Folder: a.Folder, Kind: RuleWrite, Pattern: a.Title}
 	switch {
 	case ans.Prefix != "":
 		r.Kind, r.Pattern = RulePrefix, strings.TrimSpace(ans.Prefix)

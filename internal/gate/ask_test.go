@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -58,7 +59,7 @@ func (d *desk) askIn(dir, command string) store.Approval {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	a, err := d.store.AddApproval(d.t.Context(), store.Approval{Action: act.ID, Folder: d.folder.ID, Tool: "run", Title: command, Command: command, Dir: dir, Reasons: []string{"why"}})
+	a, err := d.store.AddApproval(d.t.Context(), store.Approval{Action: act.ID, Folder: d.folder.ID, Tool: "run", Title: cmp.Or(command, "write a.go"), Command: command, Dir: dir, Reasons: []string{"why"}})
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -206,7 +207,7 @@ func TestAlways(t *testing.T) {
 		{name: "a prefix of another command", command: "go test ./...", prefix: "go build", bad: true},
 		{name: "a prefix of a pipe", command: "go test | tee x", prefix: "go test", bad: true},
 		{name: "a prefix that runs anything", command: "bash x.sh", prefix: "bash", bad: true},
-		{name: "write", kind: RuleWrite},
+		{name: "write", kind: RuleWrite, pattern: "write a.go"},
 		{name: "a prefix of a write", prefix: "x", bad: true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 const (
 	RuleExact  = "exact"  // this command, letter for letter, in this directory
 	RulePrefix = "prefix" // commands that begin with these words
-	RuleWrite  = "write"  // every write tool
+	RuleWrite  = "write"  // one file, by the title of its write: "write README.md"
 )
 
 // Question is all that a verdict depends on.
@@ -92,7 +92,7 @@ func spared(q Question, danger bool) (id string, ok bool) {
 	i := slices.IndexFunc(q.Rules, func(r store.Rule) bool {
 		switch {
 		case q.Class == tool.ClassWrite:
-			return r.Kind == RuleWrite && !danger
+			return r.Kind == RuleWrite && !danger && r.Pattern != "" && r.Pattern == q.Subject.Title
 		case q.Class != tool.ClassExec:
 			return false
 		case r.Kind == RuleExact:
@@ -137,8 +137,8 @@ func hasPrefix(command, prefix string) bool {
 func CheckRule(kind, pattern string) error {
 	switch kind {
 	case RuleWrite:
-		if pattern != "" {
-			return fmt.Errorf("a %s rule has no pattern", RuleWrite)
+		if strings.TrimSpace(pattern) == "" {
+			return fmt.Errorf("a %s rule needs the title of the write", RuleWrite)
 		}
 	case RuleExact:
 		if strings.TrimSpace(pattern) == "" {

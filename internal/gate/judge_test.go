@@ -40,7 +40,7 @@ func command(c string) tool.Subject { return tool.Subject{Title: c, Command: c} 
 func TestJudge(t *testing.T) {
 	exact := []store.Rule{{ID: "r1", Kind: RuleExact, Pattern: "git push --force"}}
 	prefix := []store.Rule{{ID: "r2", Kind: RulePrefix, Pattern: "git push"}, {ID: "r3", Kind: RulePrefix, Pattern: "go test"}}
-	writes := []store.Rule{{ID: "r4", Kind: RuleWrite}}
+	writes := []store.Rule{{ID: "r4", Kind: RuleWrite, Pattern: "write a.go"}}
 	inBuild := []store.Rule{{ID: "r5", Kind: RuleExact, Pattern: "rm -rf *", Dir: "build"}}
 	inTurned := []store.Rule{{ID: "r6", Kind: RuleExact, Pattern: "rm -rf *", Dir: "link/.."}}
 	emptying := func(dir string) tool.Subject { return tool.Subject{Command: "rm -rf *", Dir: dir} }
@@ -54,6 +54,7 @@ func TestJudge(t *testing.T) {
 		"read":                                  {q: Question{Level: Manual, Class: tool.ClassRead, Review: true}},
 		"manual, read-only command":             {q: Question{Level: Manual, Class: tool.ClassExec, Subject: command("ls")}, ask: true, reasons: []string{"every command"}},
 		"manual, write":                         {q: Question{Level: Manual, Class: tool.ClassWrite, Subject: file}, ask: true, reasons: []string{"every write"}},
+		"manual, write of another file":         {q: Question{Level: Manual, Class: tool.ClassWrite, Subject: tool.Subject{Title: "write b.go", Paths: []string{"b.go"}}, Rules: writes}, ask: true, reasons: []string{"every write"}},
 		"manual, danger":                        {q: Question{Level: Manual, Class: tool.ClassExec, Subject: command("sudo ls")}, ask: true, reasons: []string{"another user", "every command"}},
 		"unknown level":                         {q: Question{Level: "odd", Class: tool.ClassExec, Subject: command("ls")}, ask: true, reasons: []string{"every command"}},
 		"no level":                              {q: Question{Class: tool.ClassExec, Subject: command("ls")}, ask: true, reasons: []string{"every command"}},
@@ -122,12 +123,12 @@ func TestPrefixRules(t *testing.T) {
 }
 
 func TestCheckRule(t *testing.T) {
-	for _, ok := range [][2]string{{RuleExact, "a | b"}, {RulePrefix, "go test"}, {RulePrefix, "make"}, {RuleWrite, ""}} {
+	for _, ok := range [][2]string{{RuleExact, "a | b"}, {RulePrefix, "go test"}, {RulePrefix, "make"}, {RuleWrite, "write a.go"}} {
 		if err := CheckRule(ok[0], ok[1]); err != nil {
 			t.Errorf("%q: %v", ok, err)
 		}
 	}
-	for _, bad := range [][2]string{{RuleExact, " "}, {RulePrefix, ""}, {RulePrefix, "a | b"}, {RulePrefix, "bash -c"}, {RulePrefix, "sudo"}, {RulePrefix, "env X=1"}, {RulePrefix, "xargs"}, {RuleWrite, "x"}, {"odd", "x"}} {
+	for _, bad := range [][2]string{{RuleExact, " "}, {RulePrefix, ""}, {RulePrefix, "a | b"}, {RulePrefix, "bash -c"}, {RulePrefix, "sudo"}, {RulePrefix, "env X=1"}, {RulePrefix, "xargs"}, {RuleWrite, ""}, {"odd", "x"}} {
 		if err := CheckRule(bad[0], bad[1]); err == nil {
 			t.Errorf("%q is taken", bad)
 		}

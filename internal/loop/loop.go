@@ -102,7 +102,7 @@ func (l *Loop) Start(ctx context.Context) error {
 	return nil
 }
 
-// held reports whether the thread's queue waits for a person, as it does after a failure.
+// held reports whether the thread's queue waits for a person, as it does after a failure and a stop.
 func (l *Loop) held(ctx context.Context, thread string) (bool, error) {
 	turns, err := l.cfg.Store.Turns(ctx, thread)
 	if err != nil {
@@ -114,7 +114,7 @@ func (l *Loop) held(ctx context.Context, thread string) (bool, error) {
 			last = t
 		}
 	}
-	return last.State == store.TurnFailed, nil
+	return last.State == store.TurnFailed || last.State == store.TurnStopped && last.Code != store.CodeRemoved, nil
 }
 
 // Close stops taking work and waits, until ctx ends, for the runners. Turns in

@@ -539,6 +539,48 @@ steps:
 	r.inState(third, store.TurnAnswered)
 }
 
+// Who stops a turn does not start the next one with it.
+func TestStopHoldsTheQueue(t *testing.T) {
+	r := newRig(t)
+	th := r.thread(`
+steps:
+  - reply: '{plx:run approval="required"}true{/plx:run}'
+  - reply: '{plx:done}one{/plx:done}'
+  - reply: '{plx:done}two{/plx:done}'
+`)
+	first := r.submit(th, "first")
+	r.question(th.ID)
+	second := r.submit(th, "second")
+	if err := r.loop.Stop(t.Context(), th.ID); err != nil {
+		t.Fatal(err)
+	}
+	r.inState(first, store.TurnStopped)
+	r.until(th.ID, func(u store.Update) bool {
+		return u.Event != nil && u.Event.Kind == store.EventNotice && strings.Contains(string(u.Event.Body), "queue-held")
+	})
+	if got, err := r.store.Turn(t.Context(), second.ID); err != nil || got.State != store.TurnQueued {
+		t.Errorf("after the stop the second turn is %s, %v", got.State, err)
+	}
+	third := r.submit(th, "third")
+	r.inState(second, store.TurnAnswered)
+	r.inState(third, store.TurnAnswered)
+}
+
+// A folder that was replaced by a link is not the one that was approved.
+func TestFolderReplacedByLink(t *testing.T) {
+	r := newRig(t)
+	th := r.thread("steps:\n  - reply: '{plx:done}x{/plx:done}'\n")
+	if err := os.RemoveAll(r.dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(t.TempDir(), r.dir); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.inState(r.submit(th, "go"), store.TurnFailed); got.Code != FaultFolderGone || !strings.Contains(got.Reason, "link") {
+		t.Errorf("%s: %s", got.Code, got.Reason)
+	}
+}
+
 func TestSilentModelIsGivenUp(t *testing.T) {
 	r := newRig(t)
 	r.limits.Watchdog = 50 * time.Millisecond

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -93,6 +94,9 @@ func (t *turn) load(ctx context.Context) error {
 	}
 	if info, err := os.Stat(t.folder.Path); err != nil || !info.IsDir() {
 		return folderGone(fmt.Sprintf("The folder %s is not there.", t.folder.Path), "Bring it back, or approve its new place, then send the task again.")
+	}
+	if real, err := filepath.EvalSymlinks(t.folder.Path); err != nil || real != t.folder.Path {
+		return folderGone(fmt.Sprintf("The folder %s was replaced by a link to another place.", t.folder.Path), "Approve that place if you mean it, then send the task there.")
 	}
 	t.model, err = t.l.model(ctx, t.thread)
 	return err
@@ -218,7 +222,7 @@ func (t *turn) end(ctx context.Context, ans answer, err error) (bool, error) {
 	if t.cut != nil {
 		end.Cut, end.CutEnd = t.cut.id, t.cut.end
 	}
-	goOn := end.To != store.TurnFailed
+	goOn := end.To == store.TurnAnswered
 	if end.Code == FaultChatGone {
 		// The next message begins a fresh chat, with the prompt.
 		if err := t.insist(func() error { return t.l.cfg.Store.UnbindChat(ctx, t.turn.Thread) }); err != nil {
@@ -262,7 +266,8 @@ func (t *turn) abandon(ctx context.Context) error {
 	return nil
 }
 
-// tellHeld says that waiting messages are held: what failed this turn would most likely fail them too.
+// tellHeld says that waiting messages are held: what failed this turn would most likely fail them too, and a person who
+// stops does not mean to start the next.
 func (t *turn) tellHeld(ctx context.Context) {
 	waiting, err := t.l.cfg.Store.QueuedTurns(ctx, t.turn.Thread)
 	if err == nil && len(waiting) > 0 {

@@ -412,6 +412,25 @@ func TestRunTool(t *testing.T) {
 	}
 }
 
+// A folder that was replaced by a link is refused by every tool.
+func TestFolderReplacedByLink(t *testing.T) {
+	s := newSite(t)
+	var f store.Folder
+	s.call("POST", "/api/folders", map[string]string{"path": s.dir, "level": "full"}, &f)
+	if err := os.Remove(s.dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/etc", s.dir); err != nil {
+		t.Fatal(err)
+	}
+	for name, input := range map[string]any{"list": map[string]any{"path": "."}, "read": map[string]any{"path": "hostname"}, "run": map[string]any{"command": "ls"}, "write": map[string]any{"path": "x", "content": ""}} {
+		var res tool.Result
+		if s.call("POST", "/api/tools/"+name, map[string]any{"folder": f.ID, "input": input}, &res); res.Status != tool.StatusError || !strings.Contains(res.Text, "link") {
+			t.Errorf("%s gave %+v", name, res)
+		}
+	}
+}
+
 // A stream that is taken up again from a number gives each event once.
 func TestStreamResumes(t *testing.T) {
 	s := newSite(t)

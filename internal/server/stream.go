@@ -31,7 +31,7 @@ func (s *Server) streamThread(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	out := newSSE(w)
-	for _, l := range s.cfg.Loop.Live(t.ID) {
+	for _, l := range s.liveNow(t.ID) {
 		out.live(l)
 	}
 	synced := map[string]bool{}
@@ -39,25 +39,32 @@ func (s *Server) streamThread(w http.ResponseWriter, r *http.Request) error {
 		switch {
 		case u.Event != nil:
 			out.event(u.Event.Seq, u.Event)
-		case u.Live.Of == "" || u.Live.Kind == "output" || synced[u.Live.Of]:
+		case u.Live.Of == "" || synced[u.Live.Of]:
 			out.live(*u.Live)
 		default:
 			synced[u.Live.Of] = true
-			for _, l := range s.cfg.Loop.Live(t.ID) {
-				out.live(l)
+			for _, l := range s.liveNow(t.ID) {
+				if l.Of == u.Live.Of {
+					out.live(l)
+				}
 			}
 			out.live(*u.Live)
 		}
 	})
 }
 
-// live is the text of the streaming reply so far, for a caller that saw a gap.
+// liveNow is what streams in a thread so far: the reply on its way, and the newest output of running calls.
+func (s *Server) liveNow(thread string) []store.Live {
+	return append(s.cfg.Loop.Live(thread), s.cfg.Engine.Live(thread)...)
+}
+
+// live is what streams so far, for a caller that saw a gap.
 func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 	t, err := s.cfg.Store.Thread(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
 	}
-	return ok(w, map[string]any{"live": nonNil(s.cfg.Loop.Live(t.ID))})
+	return ok(w, map[string]any{"live": nonNil(s.liveNow(t.ID))})
 }
 
 // streamAll tells of all threads what a list shows.
