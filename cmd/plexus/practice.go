@@ -39,7 +39,7 @@ func (a app) practice() *cobra.Command {
 			for _, flag := range site.ChromiumFlags() {
 				a.printf(" \\\n    '%s'", flag)
 			}
-			a.printf(" \\\n    https://%s/\n\nCtrl+C ends it.\n", practice.Host)
+			a.printf(" \\\n    https://%s/\n\nAdd --load-extension=DIR with the folder of `plexus extension` to have it driven, and --no-sandbox as root. Ctrl+C ends it.\n", practice.Host)
 			<-cmd.Context().Done()
 			return site.Close()
 		},

@@ -9,8 +9,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/zalando/go-keyring"
 )
@@ -20,6 +22,9 @@ const SecretAPIKey = "model.api.key"
 
 // ErrUnknownSecret is wrapped when a name is not one that Plexus uses.
 var ErrUnknownSecret = errors.New("there is no such secret")
+
+// ErrBadSecret is wrapped when a value cannot be a secret.
+var ErrBadSecret = fmt.Errorf("a secret is one line of 1 to %d bytes", maxSecret)
 
 // ErrNoSecret is returned when a secret has not been set.
 var ErrNoSecret = errors.New("the secret is not set")
@@ -114,8 +119,8 @@ func (s *Secrets) Set(ctx context.Context, name string, value Secret) error {
 	if err := knownSecret(name); err != nil {
 		return err
 	}
-	if value == "" || len(value) > maxSecret {
-		return fmt.Errorf("set secret %q: a value of 1 to %d bytes is needed", name, maxSecret)
+	if value == "" || len(value) > maxSecret || strings.ContainsFunc(value.Reveal(), unicode.IsControl) {
+		return fmt.Errorf("set secret %q: %w", name, ErrBadSecret)
 	}
 	if s.ring {
 		_, err := withPatience(ctx, func() (string, error) {

@@ -62,8 +62,10 @@ func TestSecretsRefusals(t *testing.T) {
 	if err := s.Set(t.Context(), "other", "x"); !errors.Is(err, ErrUnknownSecret) {
 		t.Errorf("an unknown name gave %v", err)
 	}
-	if err := s.Set(t.Context(), SecretAPIKey, ""); err == nil {
-		t.Error("an empty value was kept")
+	for _, bad := range []Secret{"", "sk-1\nsk-2", "sk\x00", "sk\t"} {
+		if err := s.Set(t.Context(), SecretAPIKey, bad); !errors.Is(err, ErrBadSecret) {
+			t.Errorf("%q gave %v", bad.Reveal(), err)
+		}
 	}
 	if err := s.Set(t.Context(), SecretAPIKey, Secret(strings.Repeat("x", maxSecret+1))); err == nil {
 		t.Error("a huge value was kept")

@@ -70,10 +70,12 @@ func explain(err error) (f failure, ok bool) {
 		return failure{http.StatusBadRequest, "bad-rule", err.Error() + ". The question stays open.", "Allow it once, or choose other words."}, true
 	case errors.Is(err, link.ErrNoPairing):
 		return failure{http.StatusNotFound, "no-pairing", "No browser is waiting with this code.", "Look at the code in the extension's popup; it changes when it has expired."}, true
+	case errors.Is(err, config.ErrBadSecret):
+		return failure{http.StatusBadRequest, "bad-secret", "The value was not kept: " + config.ErrBadSecret.Error() + ".", ""}, true
 	case errors.Is(err, config.ErrUnknownSetting), errors.Is(err, config.ErrUnknownSecret):
 		return failure{http.StatusNotFound, "not-found", err.Error() + ".", "`plexus config` lists the settings, `plexus secret` the secrets."}, true
 	case errors.Is(err, store.ErrNotFound):
-		return failure{http.StatusNotFound, "not-found", "There is no such thing here.", "It may have been removed."}, true
+		return failure{http.StatusNotFound, "not-found", "There is nothing with this name or id.", "It may have been removed; `plexus threads` and `plexus approvals` list what there is."}, true
 	case errors.Is(err, store.ErrConflict):
 		return failure{http.StatusConflict, "conflict", "It changed in the meantime, so nothing was done.", "Look again and repeat if it still makes sense."}, true
 	case errors.Is(err, store.ErrFull):
