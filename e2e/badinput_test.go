@@ -749,9 +749,11 @@ func TestAPIServerFails(t *testing.T) {
 
 	modes := map[string]http.HandlerFunc{
 		"401": func(w http.ResponseWriter, _ *http.Request) {
-			http.Error(w, `{"error":{"message":"bad key sk-hidden"}}`, 401)
+			http.Error(w, `{"error":{"message":"bad key sk-hidden"}}`, http.StatusUnauthorized)
 		},
-		"429":      func(w http.ResponseWriter, _ *http.Request) { http.Error(w, `{"error":{"message":"slow down"}}`, 429) },
+		"429": func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, `{"error":{"message":"slow down"}}`, http.StatusTooManyRequests)
+		},
 		"500":      func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "<html>oops</html>", 500) },
 		"nonsense": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("\x00\xff is this JSON?")) },
 		"empty":    func(http.ResponseWriter, *http.Request) {},

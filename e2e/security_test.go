@@ -827,7 +827,7 @@ func TestTokensStayHidden(t *testing.T) {
 	log := h.serveVia(`exec "$@"`, "PLEXUS_DEBUG=1")
 	const apiKey = "sk-0123456789-hidden"
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		http.Error(w, `{"error":{"message":"not `+strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")+`"}}`, 401)
+		http.Error(w, `{"error":{"message":"not `+strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")+`"}}`, http.StatusUnauthorized)
 	}))
 	defer server.Close()
 	secrets := map[string]string{"the daemon's token": h.state.Token, "the API key": apiKey}
