@@ -97,7 +97,7 @@ export function ApprovalCard({ approval }: { approval: Approval }) {
                   card.current?.focus();
                 }
               }}
-              placeholder="Optional"
+              placeholder="Optional. Ctrl+Enter denies."
             />
           </label>
           <div class="buttons">
