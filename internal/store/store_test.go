@@ -38,7 +38,7 @@ func must[T any](v T, err error) T {
 // newThread makes a thread in the store's only folder.
 func newThread(t testing.TB, s *Store) Thread {
 	t.Helper()
-	f := must(s.AddFolder(t.Context(), Folder{Path: "/work/app", Level: "auto-review"}))
+	f := must(s.AddFolder(t.Context(), Folder{Path: "/srv/app", Level: "auto-review"}))
 	return must(s.CreateThread(t.Context(), Thread{Folder: f.ID}))
 }
 

@@ -214,7 +214,7 @@ func replayTurns(t *rapid.T, events []Event) []Turn {
 func TestTurnQueue(t *testing.T) {
 	s := open(t)
 	rapid.Check(t, func(t *rapid.T) {
-		f := must(s.AddFolder(t.Context(), Folder{Path: "/work/app"}))
+		f := must(s.AddFolder(t.Context(), Folder{Path: "/srv/app"}))
 		th := must(s.CreateThread(t.Context(), Thread{Folder: f.ID}))
 		m := &queueModel{store: s, thread: th.ID, state: map[string]TurnState{}, task: map[string]string{}}
 		t.Repeat(map[string]func(*rapid.T){
