@@ -37,7 +37,7 @@ type turn struct {
 	cut    *cutReply // the reply that the turn's end cut short, if one was on its way
 }
 
-// cutReply is as much of a reply as came. It becomes final only after the turn has: a process that died in between would
+// cutReply is as much of a reply as came. It becomes final together with the turn: a process that died in between would
 // leave a reply that looks complete, and the next one would act on it.
 type cutReply struct {
 	id  string
