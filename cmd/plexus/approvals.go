@@ -27,7 +27,14 @@ func (a app) approvals() *cobra.Command {
 					a.printf("Nothing waits for you.\n")
 				}
 				for _, q := range all {
-					a.printf("%s  %s\n    why: %s\n", q.ID, clean(q.Title), clean(strings.Join(q.Reasons, "; ")))
+					a.printf("%s  %s\n", q.ID, clean(q.Title))
+					if q.Dir != "" {
+						a.printf("    in: %s\n", oneLine(q.Dir))
+					}
+					if q.Command != "" && q.Command != q.Title {
+						a.printf("    %s\n", clean(strings.ReplaceAll(q.Command, "\n", "\n    ")))
+					}
+					a.printf("    why: %s\n", clean(strings.Join(q.Reasons, "; ")))
 				}
 				return nil
 			})

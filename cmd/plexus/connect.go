@@ -23,10 +23,12 @@ type session struct {
 // errOwnCommand is the answer to a command that Plexus itself runs: it must not answer for the person.
 var errOwnCommand = errors.New("this was started by a command that Plexus runs, which may not use Plexus itself")
 
-// home returns the paths, unless one of this home's own commands asks.
+// home returns the paths, unless a command that Plexus runs asks. Only one that names another home of its own is let
+// through, so that Plexus can be used to work on Plexus: commands never inherit PLEXUS_HOME.
 func (a app) home() (config.Paths, error) {
 	paths, err := a.paths()
-	if err == nil && strings.HasPrefix(os.Getenv(config.CallVariable), paths.Mark()+".") {
+	call := os.Getenv(config.CallVariable)
+	if err == nil && call != "" && (os.Getenv("PLEXUS_HOME") == "" || strings.HasPrefix(call, paths.Mark()+".")) {
 		return config.Paths{}, errOwnCommand
 	}
 	return paths, err

@@ -122,7 +122,17 @@ func TestOwnCommandsAreRefused(t *testing.T) {
 			t.Errorf("plexus %s: exit %d, %s", strings.Join(args, " "), code, out.String())
 		}
 	}
-	t.Setenv(config.CallVariable, config.At(t.TempDir()).Mark()+".a_call") // of another home: somebody works on Plexus with Plexus
+	// The command of a daemon with a home of its own does not reach the user's.
+	other := config.At(t.TempDir()).Mark() + ".a_call"
+	t.Setenv(config.CallVariable, other)
+	t.Setenv("PLEXUS_HOME", "")
+	t.Setenv("XDG_DATA_HOME", home)
+	var refused strings.Builder
+	if code := run(t.Context(), []string{"config", "set", "folder.level", "full"}, app{in: strings.NewReader(""), out: &refused, err: &refused, paths: config.DefaultPaths}); code != exitError {
+		t.Errorf("the user's own home was changed: exit %d, %s", code, refused.String())
+	}
+	t.Setenv("PLEXUS_HOME", home)
+	t.Setenv(config.CallVariable, other) // of another home: somebody works on Plexus with Plexus
 	var out strings.Builder
 	if code := run(t.Context(), []string{"threads"}, app{in: strings.NewReader(""), out: &out, err: &out, paths: config.DefaultPaths}); code != exitOK {
 		t.Errorf("exit %d: %s", code, out.String())

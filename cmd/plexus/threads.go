@@ -118,6 +118,10 @@ func (a app) transcript(s *session, t store.Thread) func(store.Event) {
 			}
 		case store.EventTurn:
 			row, ok := body[store.Turn](&e)
+			if ok && row.Code == store.CodeRemoved {
+				sc.line(sc.bold("you  ") + clean(row.Task) + sc.dim(" (taken back before it began)"))
+				return
+			}
 			if end, done := sc.endOf(row); ok && done {
 				sc.update(store.Update{Event: &e})
 				sc.end(end)

@@ -293,6 +293,8 @@ func outcome(a store.Action, r tool.Result) string {
 	switch {
 	case r.Status == tool.StatusDenied:
 		return "denied"
+	case r.Status == tool.StatusInterrupted:
+		return "stopped, " + took
 	case r.Signal != "":
 		return fmt.Sprintf("%s: signal %s, %s", a.Tool, r.Signal, took)
 	case r.Exit != nil:

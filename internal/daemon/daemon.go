@@ -145,7 +145,7 @@ func (d *Daemon) build(ctx context.Context) error {
 		}})
 	doc := doctor{cfg: d.cfg, state: d.state, store: d.store, hub: d.hub, models: m, secrets: secrets}
 	d.server = server.New(server.Config{Store: d.store, Engine: eng, Gate: g, Loop: d.loop, Link: d.hub, Settings: settings,
-		Secrets: secrets, Tokens: tokens, Port: d.state.Port, Version: d.cfg.Version, Models: m.list, Doctor: doc.checks,
+		Secrets: secrets, Tokens: tokens, Home: d.cfg.Paths.Home, Port: d.state.Port, Version: d.cfg.Version, Models: m.list, Doctor: doc.checks,
 		Shutdown: d.Stop, Release: tab.Release, Log: d.cfg.Log})
 	return nil
 }

@@ -202,7 +202,7 @@ func (s *Scenario) compileStep(n stepNode) (step, error) {
 	}
 	f := n.fields
 	if len(f.Expect)+len(f.Unless) > 0 || f.Reply != nil || f.Reasoning+f.Mode+f.Fault+f.Goto != "" {
-		return step{}, fmt.Errorf("scenario line %d: a step has either when or its own expect and reply, not both", n.line)
+		return step{}, fmt.Errorf("scenario line %d: a step has either when or its own expect, reply and goto, not both", n.line)
 	}
 	var err error
 	st.branches, err = s.compileBranches(f.When)

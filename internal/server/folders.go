@@ -35,6 +35,9 @@ func (s *Server) addFolder(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if within(path, s.cfg.Home) || within(s.cfg.Home, path) {
+		return bad("bad-path", fmt.Sprintf("%s holds the files of Plexus itself, or lies in them.", path), "Approve the folder of a project.")
+	}
 	if in.Level == "" {
 		in.Level = s.cfg.Settings.Text(r.Context(), config.KeyLevel)
 	}
@@ -66,6 +69,12 @@ func approvable(path string) (string, error) {
 		return "", bad("bad-path", "The root of a file system cannot be approved.", "Approve the folder of a project.")
 	}
 	return clean, nil
+}
+
+// within reports whether path is dir or lies in it.
+func within(path, dir string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 func parseLevel(text string) (gate.Level, error) {

@@ -31,7 +31,8 @@ type Config struct {
 	Settings *config.Settings
 	Secrets  *config.Secrets
 	Tokens   *Tokens
-	Port     int // of the listener: part of the Host allow-list
+	Home     string // of Plexus itself: not a folder to work in
+	Port     int    // of the listener: part of the Host allow-list
 	Version  string
 	Models   func(context.Context) []ModelInfo
 	Doctor   func(context.Context) []Check

@@ -73,7 +73,7 @@ func newSite(t *testing.T) *site {
 		t.Fatal(err)
 	}
 	srv := New(Config{Store: st, Engine: eng, Gate: g, Loop: lp, Link: link.NewHub(link.Options{Store: noBrowsers{}, Log: log}),
-		Settings: config.NewSettings(st), Secrets: config.OpenSecrets(t.Context(), paths), Tokens: tokens, Port: port, Version: "test",
+		Settings: config.NewSettings(st), Secrets: config.OpenSecrets(t.Context(), paths), Tokens: tokens, Home: home, Port: port, Version: "test",
 		Models:   func(context.Context) []ModelInfo { return []ModelInfo{{Name: "api", Label: "API"}} },
 		Doctor:   func(context.Context) []Check { return nil },
 		Shutdown: func() {}, Release: func(context.Context, store.Chat) error { return nil }, Log: log})
@@ -328,6 +328,8 @@ func TestBodies(t *testing.T) {
 		{"too large", "/api/folders", `{"path":"` + strings.Repeat("a", maxBody) + `"}`, 413, "too-large"},
 		{"relative path", "/api/folders", `{"path":"src"}`, 400, "bad-path"},
 		{"no such path", "/api/folders", `{"path":"/no/such/folder"}`, 400, "bad-path"},
+		{"Plexus' own files", "/api/folders", `{"path":` + quote(os.Getenv("PLEXUS_HOME")) + `}`, 400, "bad-path"},
+		{"above Plexus' own files", "/api/folders", `{"path":` + quote(filepath.Dir(os.Getenv("PLEXUS_HOME"))) + `}`, 400, "bad-path"},
 		{"root", "/api/folders", `{"path":"/"}`, 400, "bad-path"},
 		{"bad level", "/api/folders", `{"path":` + quote(s.dir) + `,"level":"yolo"}`, 400, "bad-level"},
 		{"thread in an unknown folder", "/api/threads", `{"folder":"f_nope"}`, 404, "not-found"},
