@@ -44,6 +44,9 @@ func (a app) config() *cobra.Command {
 	}
 	cmd.PersistentFlags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.AddCommand(
+		&cobra.Command{Use: "reference", Short: "Print the page of all settings as Markdown", Args: cobra.NoArgs, Run: func(*cobra.Command, []string) {
+			a.printf("%s", config.Reference())
+		}},
 		a.setting("get KEY", "Show a setting", 1, func(args []string) client.Request {
 			return client.Request{Method: http.MethodGet, Path: "/api/settings"}
 		}),

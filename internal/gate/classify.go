@@ -27,15 +27,9 @@ type Classification struct {
 	Why      string   `json:"why"`      // what is proved, or what stood in the way of the proof
 }
 
-// Classify looks at a shell command that is to run in folder (a native absolute
-// path). It is pure. A command that does not parse, or is too large to be parsed
-// safely, is not read-only and is dangerous: a shell runs what stands before the
-// error.
-func Classify(command, folder string) Classification {
-	return classify(command, place{folder: folder})
-}
-
-// Classify is Classify of the question's command, where it would run, and with what is known of Home.
+// Classify looks at the question's shell command, where it would run, and with what is known of Home. It is pure. A
+// command that does not parse, or is too large to be parsed safely, is not read-only and is dangerous: a shell runs what
+// stands before the error.
 func (q Question) Classify() Classification { return classify(q.Subject.Command, q.place()) }
 
 func (q Question) place() place { return place{folder: q.Folder, dir: q.Subject.Dir, home: q.Home} }

@@ -39,7 +39,7 @@ func TestOwnFilesAndProgram(t *testing.T) {
 			t.Errorf("%q: reasons %q, want none", c, got.Danger)
 		}
 	}
-	if got := Classify("cat ~/.local/share/plexus/run/x", folder); len(got.Danger) != 0 {
+	if got := classify("cat ~/.local/share/plexus/run/x", place{folder: folder}); len(got.Danger) != 0 {
 		t.Errorf("reasons %q where Plexus' files are not known to be", got.Danger)
 	}
 	if got := (Question{Folder: "D:/p", Home: `C:\Users\u\AppData\Local\plexus`, Subject: command(`type 'C:\Users\u\AppData\Local\plexus\run\x'`)}).Classify(); len(got.Danger) != 1 {

@@ -101,7 +101,7 @@ var harmlessCommands = []string{
 func TestDanger(t *testing.T) {
 	for want, commands := range dangers {
 		for _, c := range commands {
-			got := Classify(c, folder)
+			got := classify(c, place{folder: folder})
 			if !strings.Contains(strings.Join(got.Danger, "\n"), want) {
 				t.Errorf("%.100q: reasons %q, want one with %q", c, got.Danger, want)
 			}
@@ -111,7 +111,7 @@ func TestDanger(t *testing.T) {
 		}
 	}
 	for _, c := range harmlessCommands {
-		if got := Classify(c, folder); len(got.Danger) != 0 {
+		if got := classify(c, place{folder: folder}); len(got.Danger) != 0 {
 			t.Errorf("%.100q: reasons %q, want none", c, got.Danger)
 		}
 	}

@@ -167,7 +167,7 @@ func BenchmarkClassify(b *testing.B) {
 	for name, c := range map[string]string{"simple": "git rev-parse --show-toplevel", "usual": "cd web && npm ci 2>&1 | tail -5 && npm test", "heredoc": "cat > x <<'EOF'\n" + strings.Repeat("some (code) { here }\n", 200) + "EOF"} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				Classify(c, folder)
+				classify(c, place{folder: folder})
 			}
 		})
 	}

@@ -54,7 +54,7 @@ func TestReadOnly(t *testing.T) {
 	}
 	for _, c := range proved {
 		c = strings.ReplaceAll(c, "--include=*.go", "--include='*.go'")
-		if got := Classify(c, "/home/u/proj"); !got.ReadOnly || !strings.Contains(got.Why, "only reads") || len(got.Danger) != 0 {
+		if got := classify(c, place{folder: "/home/u/proj"}); !got.ReadOnly || !strings.Contains(got.Why, "only reads") || len(got.Danger) != 0 {
 			t.Errorf("%q: not proved: %s %q", c, got.Why, got.Danger)
 		}
 	}
@@ -62,7 +62,7 @@ func TestReadOnly(t *testing.T) {
 		if c == "git" {
 			continue // prints its help
 		}
-		if got := Classify(c, "/home/u/proj"); got.ReadOnly || got.Why == "" || strings.Contains(got.Why, "it only reads") {
+		if got := classify(c, place{folder: "/home/u/proj"}); got.ReadOnly || got.Why == "" || strings.Contains(got.Why, "it only reads") {
 			t.Errorf("%.80q: proved, but must not be", c)
 		}
 	}

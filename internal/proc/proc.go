@@ -84,9 +84,6 @@ func New(o Options) *Runner {
 // Tools returns run.
 func (r *Runner) Tools() []tool.Tool { return []tool.Tool{r.runTool()} }
 
-// Shell returns the path of the shell that runs commands, "" when there is none.
-func (r *Runner) Shell() string { return r.shell.path }
-
 // Close ends every command and every process that one left in the background,
 // and refuses new ones. It returns when they are gone, or ctx ends.
 func (r *Runner) Close(ctx context.Context) error {

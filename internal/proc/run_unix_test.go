@@ -633,7 +633,7 @@ func BenchmarkEcho(b *testing.B) {
 func BenchmarkEchoBare(b *testing.B) {
 	bn := newBench(b, Options{})
 	for b.Loop() {
-		cmd := exec.Command(bn.runner.Shell(), "-c", "echo hi")
+		cmd := exec.Command(bn.runner.shell.path, "-c", "echo hi")
 		cmd.Env, cmd.Dir = bn.runner.env, bn.folder.Path
 		if out, err := cmd.CombinedOutput(); err != nil || string(out) != "hi\n" {
 			b.Fatal(err)
